@@ -1,0 +1,129 @@
+"""The weighted graph: incidence, Laplacian, components, and the γ at which everything has fused.
+
+Input is ``edges`` (m, 2) with i < j and ``weights`` (m,); D is the m × n incidence matrix with
+(DA)_l = a_i − a_j and L_w = Dᵀ diag(w) D.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+from scipy.sparse.linalg import cg, splu
+
+from .problem import Floats, Ints
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """Edges i < j, once each, with positive weights."""
+
+    edges: Ints
+    weights: Floats
+
+
+def incidence(edges: Ints, n: int) -> sparse.csr_array:
+    """D, with (DA)_l = a_i − a_j.
+
+    Examples
+    --------
+    >>> incidence(np.array([[0, 2]]), 3).toarray()
+    array([[ 1.,  0., -1.]])
+    """
+    m = len(edges)
+    data = np.tile([1.0, -1.0], m)
+    return sparse.csr_array((data, edges.ravel(), np.arange(0, 2 * m + 1, 2)), shape=(m, n))
+
+
+def laplacian(edges: Ints, weights: Floats, n: int) -> sparse.csr_array:
+    """L_w = Dᵀ diag(w) D."""
+    i, j = edges.T
+    degree = np.bincount(i, weights, n) + np.bincount(j, weights, n)
+    rows = np.concatenate([i, j, np.arange(n)])
+    columns = np.concatenate([j, i, np.arange(n)])
+    values = np.concatenate([-weights, -weights, degree])
+    return sparse.csr_array((values, (rows, columns)), shape=(n, n))
+
+
+def components(edges: Ints, n: int) -> Ints:
+    """Connected component of every sample, numbered in order of first appearance.
+
+    Examples
+    --------
+    >>> components(np.array([[0, 2]]), 4)
+    array([0, 1, 0, 2])
+    """
+    i, j = edges.T
+    adjacency = sparse.coo_array((np.ones(len(edges), dtype=np.int8), (i, j)), shape=(n, n))
+    _, labels = connected_components(adjacency, directed=False)
+    return canonical(labels)
+
+
+def canonical(labels: np.ndarray) -> Ints:
+    """Renumber labels 0, 1, … in order of first appearance.
+
+    Examples
+    --------
+    >>> canonical(np.array([7, 7, 3, 7, 5]))
+    array([0, 0, 1, 0, 2])
+    """
+    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+    rank = np.empty(len(first), dtype=np.int64)
+    rank[np.argsort(first)] = np.arange(len(first))
+    return rank[inverse.ravel()]
+
+
+def component_means(Z: Floats, masses: Floats, labels: Ints) -> Floats:
+    """Mass-weighted mean of the rows of every label, shape (n_labels, r)."""
+    k = int(labels.max()) + 1
+    member = sparse.csr_array((masses, (labels, np.arange(len(labels)))), shape=(k, len(labels)))
+    return (member @ Z) / np.asarray(member.sum(axis=1))[:, None]
+
+
+# A factor of L_w is exact, but its fill grows with the dimension of the graph; beyond this many
+# samples conjugate gradients to a residual of 1e-6 cost less and bound γ_max closely enough.
+DIRECT_SIZE = 20_000
+
+
+def gamma_range(Z: Floats, edges: Ints, weights: Floats, masses: Floats) -> tuple[float, float]:
+    """Bounds on γ_max, the least γ at which every component is one cluster.
+
+    With L_w Y = M(Z − Z̄) per component and δ_l = ‖y_i − y_j‖,
+
+        Σ w δ² / Σ w δ  ≤  γ_max  ≤  max_l δ_l.
+
+    The lower end is ⟨Λ, DZ⟩-duality with Λ = w·DY; the upper end is the capacity that this flow
+    needs. Both are 0 if nothing is left to fuse.
+    """
+    n = len(Z)
+    if len(edges) == 0:
+        return 0.0, 0.0
+    labels = components(edges, n)
+    b = masses[:, None] * (Z - component_means(Z, masses, labels)[labels])
+    if not b.any():
+        return 0.0, 0.0
+    Y = _solve_laplacian(laplacian(edges, weights, n), b, labels)
+    i, j = edges.T
+    delta = np.linalg.norm(Y[i] - Y[j], axis=1)
+    top = float(delta.max())
+    if top == 0:
+        return 0.0, 0.0
+    return float(weights @ delta**2 / (weights @ delta)), top
+
+
+def _solve_laplacian(L: sparse.csr_array, b: Floats, labels: Ints) -> Floats:
+    """Solve L y = b, b balanced in each component, by grounding one sample of each."""
+    n = len(labels)
+    _, ground = np.unique(labels, return_index=True)
+    free = np.setdiff1d(np.arange(n), ground)
+    Y = np.zeros_like(b)
+    inner = sparse.csc_array(L[free][:, free])
+    if n <= DIRECT_SIZE:
+        Y[free] = splu(inner).solve(b[free])
+        return Y
+    jacobi = sparse.diags_array(1.0 / inner.diagonal())
+    for k in range(b.shape[1]):
+        Y[free, k], _ = cg(inner, b[free, k], rtol=1e-6, maxiter=2_000, M=jacobi)
+    return Y

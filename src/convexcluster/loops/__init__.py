@@ -1,0 +1,1 @@
+"""Compiled functions (numba), called loops and never kernels; each has a plain twin in tests."""
