@@ -1,0 +1,199 @@
+"""From centroids to clusters.
+
+``fusion``: clusters are the connected components of exactly fused edges. ``agglomerative`` (the
+paper): Ward's tree on the centroids in the RKHS; one tree gives SSE_k for every k,
+
+    SSE_k = Σ_t Σ_{i∈C_t} m_i ‖a_i − ā_t‖²,
+
+and the elbow of that curve names k. Prediction: c_t = Σ_j β_tj φ(x_j) with β ≥ 0 and rows that sum
+to one.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+from scipy.sparse.linalg import splu
+
+from .graph import canonical, component_means, components, laplacian
+from .problem import Floats, Ints, Problem
+
+
+def fusion_labels(A: Floats, edges: Ints) -> Ints:
+    """Components of the edges whose two centroids are equal to the last bit.
+
+    Examples
+    --------
+    >>> fusion_labels(np.array([[0.0], [0.0], [1.0]]), np.array([[0, 1], [1, 2]]))
+    array([0, 0, 1])
+    """
+    i, j = edges.T
+    return components(edges[(A[i] == A[j]).all(axis=1)], len(A))
+
+
+def ward_tree(A: Floats, masses: Floats | None = None) -> Floats:
+    """Ward's tree of the weighted rows of A, in SciPy's format.
+
+    Rows that are equal are merged first, at height zero. Heights follow SciPy: a merge at height h
+    raises the sum of squares by h²/2.
+
+    Parameters
+    ----------
+    A : ndarray of shape (n, r)
+    masses : ndarray of shape (n,), optional
+
+    Returns
+    -------
+    ndarray of shape (n − 1, 4)
+
+    Examples
+    --------
+    >>> ward_tree(np.array([[0.0], [4.0], [0.0]]))[:, 2].round(3)
+    array([0.   , 4.619])
+    """
+    from .loops.ward import ward_chain
+
+    n = len(A)
+    masses = np.ones(n) if masses is None else np.asarray(masses, dtype=np.float64)
+    # adding zero turns −0.0 into 0.0, which numpy.unique would keep apart
+    _, label = np.unique(A + 0.0, axis=0, return_inverse=True)
+    label = canonical(label.ravel())
+    k = int(label.max()) + 1
+    points = np.ascontiguousarray(component_means(A, masses, label))
+    left, right = np.empty(k - 1, dtype=np.int64), np.empty(k - 1, dtype=np.int64)
+    cost = np.empty(k - 1)
+    ward_chain(points, np.bincount(label, masses, k), left, right, cost)
+
+    order = np.argsort(cost, kind="stable")
+    first = np.unique(label, return_index=True)[1]
+    twins = np.flatnonzero(first[label] != np.arange(n))
+    pairs = np.concatenate(
+        [
+            np.column_stack([first[label[twins]], twins]),
+            np.column_stack([first[left[order]], first[right[order]]]),
+        ]
+    )
+    heights = np.concatenate([np.zeros(len(twins)), np.sqrt(2.0 * cost[order])])
+    return linkage_of_pairs(pairs, heights, n)
+
+
+def linkage_of_pairs(pairs: Ints, heights: Floats, n: int) -> Floats:
+    """SciPy linkage from merges given as pairs of samples, in order of ascending height.
+
+    Examples
+    --------
+    >>> linkage_of_pairs(np.array([[0, 2], [2, 1]]), np.array([1.0, 2.0]), 3)
+    array([[0., 2., 1., 2.],
+           [1., 3., 2., 3.]])
+    """
+    parent = np.arange(2 * n - 1)
+    size = np.ones(2 * n - 1)
+    tree = np.empty((len(pairs), 4))
+
+    def root(x: int) -> int:
+        while parent[x] != x:
+            parent[x] = parent[parent[x]]
+            x = parent[x]
+        return x
+
+    for step, (i, j) in enumerate(pairs):
+        s, t = sorted((root(i), root(j)))
+        node = n + step
+        parent[s] = parent[t] = node
+        size[node] = size[s] + size[t]
+        tree[step] = s, t, heights[step], size[node]
+    return tree
+
+
+def cut(linkage: Floats, n_clusters: int) -> Ints:
+    """Labels after the first n − k merges of the tree, numbered by first appearance.
+
+    Merge order, not height, decides: ties and duplicates cannot change the number of clusters.
+
+    Examples
+    --------
+    >>> cut(ward_tree(np.array([[0.0], [9.0], [0.1]])), 2)
+    array([0, 1, 0])
+    """
+    n = len(linkage) + 1
+    if not 1 <= n_clusters <= n:
+        raise ValueError(f"n_clusters must be between 1 and {n}, the number of samples")
+    merges = linkage[: n - n_clusters, :2].astype(np.int64)
+    nodes = n + np.arange(len(merges))
+    rows, columns = np.repeat(nodes, 2), merges.ravel()
+    size = n + len(merges)
+    forest = sparse.coo_array((np.ones(len(rows), dtype=np.int8), (rows, columns)), (size, size))
+    return canonical(connected_components(forest, directed=False)[1][:n])
+
+
+def sse_curve(linkage: Floats) -> Floats:
+    """SSE_k for k = 1, …, n (entry k − 1) from one Ward tree.
+
+    Examples
+    --------
+    >>> sse_curve(ward_tree(np.array([[0.0], [4.0]])))
+    array([8., 0.])
+    """
+    return np.concatenate([np.cumsum(linkage[:, 2] ** 2 / 2.0)[::-1], [0.0]])
+
+
+def elbow_scores(sse: Floats, k_max: int | None = None) -> Floats:
+    """How far SSE_k lies below the chord of the curve, for k = 1, …, k_max, in [0, 1).
+
+    With x = (k − 1)/(k_max − 1) and y = (SSE_k − SSE_last)/(SSE_1 − SSE_last) the score is
+    1 − x − y: a step to the right pays as long as it takes off more than its share of the whole
+    curve, which is "the change becomes small compared with previous changes, and the graph goes on
+    approximately linearly" made precise. The default of k_max, ⌈√n⌉ but at least 10, keeps the
+    chord from flattening as n grows.
+    """
+    n = len(sse)
+    k_max = min(n, max(10, int(np.ceil(np.sqrt(n)))) if k_max is None else k_max)
+    if k_max < 2 or sse[0] <= sse[k_max - 1]:
+        return np.zeros(max(k_max, 1))
+    x = np.linspace(0.0, 1.0, k_max)
+    y = (sse[:k_max] - sse[k_max - 1]) / (sse[0] - sse[k_max - 1])
+    return 1.0 - x - y
+
+
+def elbow(sse: Floats, k_max: int | None = None) -> int:
+    """Number of clusters at the elbow: the greatest :func:`elbow_scores`.
+
+    Examples
+    --------
+    >>> elbow(np.array([10.0, 5.0, 0.3, 0.2, 0.1, 0.0]))
+    3
+    """
+    return int(np.argmax(elbow_scores(sse, k_max))) + 1
+
+
+def cluster_centroids(A: Floats, masses: Floats, labels: Ints) -> Floats:
+    """Mass mean of the centroids of every cluster, shape (n_clusters, r)."""
+    return component_means(A, masses, labels)
+
+
+def dual_coefficients(problem: Problem, A: Floats, labels: Ints) -> Floats:
+    """β (n_clusters × n) with c_t = Σ_j β_tj z_j, β ≥ 0 and rows that sum to one.
+
+    At the optimum (M + L_q) A = M Z on the fused clusters, q_st = γ W_st/‖a_s − a_t‖, an M-matrix
+    with row sums M: its inverse times M is non-negative and stochastic. Clusters of ``labels`` are
+    unions of fused ones, and their centroid is the mass mean of those.
+    """
+    n = problem.n
+    fused = fusion_labels(A, problem.edges)
+    k = int(fused.max()) + 1
+    first = np.unique(fused, return_index=True)[1]
+    i, j = problem.edges.T
+    across = fused[i] != fused[j]
+    distance = np.linalg.norm(A[i[across]] - A[j[across]], axis=1)
+    q = problem.c[across] / distance
+    pairs = np.column_stack([fused[i[across]], fused[j[across]]])
+    mass = np.bincount(fused, problem.masses, k)
+    H = laplacian(pairs, q, k) + sparse.diags_array(mass)
+
+    # rows of the averaging matrix: share of each fused cluster in each cluster of `labels`
+    outer = labels[first]
+    share = sparse.csr_array((mass, (outer, np.arange(k))))
+    share = sparse.diags_array(1.0 / np.asarray(share.sum(axis=1)).ravel()) @ share
+    reduced = splu(sparse.csc_array(H)).solve(share.toarray().T).T  # H is symmetric
+    return reduced[:, fused] * problem.masses[np.newaxis, :n]

@@ -1,0 +1,77 @@
+"""Labels: weighted Ward against SciPy, cuts by merge order, the elbow, dual coefficients."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.cluster.hierarchy import fcluster, is_valid_linkage, linkage
+from sklearn.metrics import adjusted_rand_score
+
+from convexcluster.labels import cut, elbow, fusion_labels, sse_curve, ward_tree
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_ward_equals_scipy_with_unit_masses(seed):
+    A = np.random.default_rng(seed).normal(size=(60, 4))
+    ours, theirs = ward_tree(A), linkage(A, "ward")
+    np.testing.assert_allclose(ours[:, 2], theirs[:, 2], rtol=1e-10)
+    for k in (1, 2, 5, 17, 60):
+        assert adjusted_rand_score(cut(ours, k), fcluster(theirs, k, "maxclust")) == 1.0
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10_000))
+def test_masses_are_repetitions(seed):
+    rng = np.random.default_rng(seed)
+    A, times = rng.normal(size=(12, 2)), rng.integers(1, 4, 12)
+    repeated = np.repeat(A, times, axis=0)
+    weighted, plain = ward_tree(A, times.astype(float)), linkage(repeated, "ward")
+    np.testing.assert_allclose(weighted[:, 2], plain[-11:, 2], rtol=1e-9)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10_000))
+def test_duplicates_merge_first_and_every_k_is_reached(seed):
+    rng = np.random.default_rng(seed)
+    A = rng.integers(0, 3, size=(15, 2)).astype(float)
+    tree = ward_tree(A)
+    assert is_valid_linkage(tree)
+    distinct = len(np.unique(A, axis=0))
+    assert (tree[: 15 - distinct, 2] == 0).all()
+    assert [cut(tree, k).max() + 1 for k in range(1, 16)] == list(range(1, 16))
+
+
+def test_sse_curve_is_the_within_cluster_sum_of_squares():
+    rng = np.random.default_rng(0)
+    A, masses = rng.normal(size=(30, 3)), rng.uniform(0.5, 2.0, 30)
+    tree = ward_tree(A, masses)
+    sse = sse_curve(tree)
+    for k in (1, 2, 7, 30):
+        labels, direct = cut(tree, k), 0.0
+        for t in range(k):
+            m = labels == t
+            centre = masses[m] @ A[m] / masses[m].sum()
+            direct += masses[m] @ ((A[m] - centre) ** 2).sum(axis=1)
+        assert sse[k - 1] == pytest.approx(direct, rel=1e-9, abs=1e-12)
+
+
+def test_elbow_of_clear_groups():
+    rng = np.random.default_rng(3)
+    centres = np.array([[0, 0], [9, 0], [0, 9], [9, 9], [4, 20]])
+    A = np.repeat(centres, 20, axis=0) + rng.normal(scale=0.1, size=(100, 2))
+    assert elbow(sse_curve(ward_tree(A))) == 5
+
+
+def test_elbow_without_any_change_is_one():
+    assert elbow(np.zeros(20)) == 1
+    assert elbow(np.zeros(1)) == 1
+
+
+def test_fusion_needs_an_edge():
+    A = np.zeros((3, 2))
+    assert fusion_labels(A, np.array([[0, 1]])).tolist() == [0, 0, 1]
+
+
+def test_cut_refuses_more_clusters_than_samples():
+    with pytest.raises(ValueError, match="n_clusters must be between 1 and 3"):
+        cut(ward_tree(np.eye(3)), 4)
