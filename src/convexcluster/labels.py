@@ -63,7 +63,8 @@ def ward_tree(A: Floats, masses: Floats | None = None) -> Floats:
     points = np.ascontiguousarray(component_means(A, masses, label))
     left, right = np.empty(k - 1, dtype=np.int64), np.empty(k - 1, dtype=np.int64)
     cost = np.empty(k - 1)
-    ward_chain(points, np.bincount(label, masses, k), left, right, cost)
+    weight: Floats = np.bincount(label, masses, k)
+    ward_chain(points, weight, left, right, cost)
 
     order = np.argsort(cost, kind="stable")
     first = np.unique(label, return_index=True)[1]
@@ -193,7 +194,7 @@ def dual_coefficients(problem: Problem, A: Floats, labels: Ints) -> Floats:
 
     # rows of the averaging matrix: share of each fused cluster in each cluster of `labels`
     outer = labels[first]
-    share = sparse.csr_array((mass, (outer, np.arange(k))))
-    share = sparse.diags_array(1.0 / np.asarray(share.sum(axis=1)).ravel()) @ share
+    total = np.bincount(outer, mass)
+    share = sparse.csr_array((mass / total[outer], (outer, np.arange(k))))
     reduced = splu(sparse.csc_array(H)).solve(share.toarray().T).T  # H is symmetric
     return reduced[:, fused] * problem.masses[np.newaxis, :n]
