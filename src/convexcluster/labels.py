@@ -63,7 +63,7 @@ def ward_tree(A: Floats, masses: Floats | None = None) -> Floats:
     points = np.ascontiguousarray(component_means(A, masses, label))
     left, right = np.empty(k - 1, dtype=np.int64), np.empty(k - 1, dtype=np.int64)
     cost = np.empty(k - 1)
-    weight: Floats = np.bincount(label, masses, k)
+    weight = np.bincount(label, masses, k).astype(np.float64)
     ward_chain(points, weight, left, right, cost)
 
     order = np.argsort(cost, kind="stable")
