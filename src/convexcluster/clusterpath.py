@@ -1,0 +1,254 @@
+"""The solution path as data: partitions, centroids and gaps at every γ of a grid.
+
+Input is what :func:`convexcluster.solve_path` finds; output are labels at any γ or any number of
+clusters, the tree, and tables. A path is stored as its merges (at most n − 1, plus re-merges after
+a split) and the centroids of the clusters of each γ: never as n × |γ| × r numbers.
+
+Partition at step t:  connected components of the merges (i, j) of the steps ≤ t, counted from the
+last step at which a cluster split, whose labels are stored whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .graph import canonical, components
+from .optional import need
+from .problem import Floats, Ints
+
+if TYPE_CHECKING:
+    import networkx
+    import pandas
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """A cluster of one γ whose samples lie in several clusters at the next.
+
+    Attributes
+    ----------
+    step : int
+        Index of the γ at which the pieces appear.
+    gamma : float
+        That γ.
+    cluster : int
+        Label at the γ before.
+    pieces : tuple of int
+        Labels at ``gamma`` that hold its samples.
+    """
+
+    step: int
+    gamma: float
+    cluster: int
+    pieces: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class ClusterPath:
+    """Partitions, centroids and certificates along an ascending grid of γ.
+
+    Attributes
+    ----------
+    gammas : ndarray of shape (T,)
+        Ascending.
+    n_clusters : ndarray of shape (T,)
+        Clusters at each γ.
+    gaps : ndarray of shape (T,)
+        Duality gap of the full problem over ``scale``; nan where it is not known.
+    certified : ndarray of bool, shape (T,)
+        Whether the gap met the tolerance that was asked for.
+    masses : ndarray of shape (n,)
+        Sample masses.
+    scale : float
+        ½ Σ mᵢ‖zᵢ − z̄‖². The radius around the exact centroids is √(2 · gap · scale).
+    merges : ndarray of shape (M, 2)
+        Pairs of samples whose clusters became one.
+    merge_steps : ndarray of shape (M,)
+        Index of the γ at which the pair is first together.
+    fusion_values : ndarray of shape (M,)
+        γ of the merge, between the grid values that bracket it.
+    centers : tuple of ndarray
+        Centroids at each γ, shape (k, r); row t belongs to label t.
+    split_steps : ndarray of shape (S,)
+        Steps at which some cluster split.
+    split_labels : ndarray of shape (S, n)
+        All labels at those steps.
+    complete : bool
+        False if the path was interrupted before the end of its grid.
+
+    Examples
+    --------
+    >>> from convexcluster import solve_path
+    >>> path = solve_path([[0.0], [1.0], [5.0]], [[0, 1], [1, 2]], [1.0, 1.0], [0.1, 1.2, 4.0])
+    >>> path.n_clusters
+    array([3, 2, 1])
+    >>> path.labels(gamma=1.2)
+    array([0, 0, 1])
+    """
+
+    gammas: Floats
+    n_clusters: Ints
+    gaps: Floats
+    certified: np.ndarray
+    masses: Floats
+    scale: float
+    merges: Ints
+    merge_steps: Ints
+    fusion_values: Floats
+    centers: tuple[Floats, ...]
+    split_steps: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    split_labels: Ints = field(default_factory=lambda: np.empty((0, 0), dtype=np.int64))
+    complete: bool = True
+
+    def __len__(self) -> int:
+        return len(self.gammas)
+
+    @property
+    def n_samples(self) -> int:
+        """Number of samples."""
+        return len(self.masses)
+
+    def step(self, gamma: float) -> int:
+        """Index of the greatest γ of the grid that is ≤ ``gamma``, up to round-off."""
+        # 1e-9: a γ that went through text or a unit conversion still names its own step.
+        position = int(np.searchsorted(self.gammas, gamma * (1 + 1e-9), side="right")) - 1
+        if position < 0:
+            first = f"{self.gammas[0]:g}" if len(self.gammas) else "empty"
+            raise ValueError(f"gamma = {gamma:g} lies below the path, whose first γ is {first}")
+        return position
+
+    def labels(self, gamma: float | None = None, *, n_clusters: int | None = None) -> Ints:
+        """Cluster of every sample, numbered in order of first appearance.
+
+        Parameters
+        ----------
+        gamma : float
+            A γ of the grid; between two of them the lower one answers.
+        n_clusters : int
+            Number of clusters; if no γ of the path has it, the tree is cut.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        if (gamma is None) == (n_clusters is None):
+            raise ValueError("pass either gamma or n_clusters")
+        if gamma is not None:
+            return self._labels_at(self.step(gamma))
+        assert n_clusters is not None
+        if not 1 <= n_clusters <= self.n_samples:
+            raise ValueError(f"n_clusters must be in 1 … {self.n_samples}, got {n_clusters}")
+        steps = np.flatnonzero(self.n_clusters == n_clusters)
+        if len(steps):
+            return self._labels_at(int(steps[0]))
+        return _tree().cut(self.to_linkage(), n_clusters)
+
+    def _labels_at(self, step: int) -> Ints:
+        n = self.n_samples
+        whole = int(np.searchsorted(self.split_steps, step, side="right")) - 1
+        base = self.split_labels[whole] if whole >= 0 else np.arange(n)
+        since = self.split_steps[whole] if whole >= 0 else -1
+        merged = (self.merge_steps > since) & (self.merge_steps <= step)
+        pairs = base[self.merges[merged]].reshape(-1, 2)
+        return canonical(components(pairs, int(base.max()) + 1)[base])
+
+    def centroids(self, gamma: float) -> Floats:
+        """Centroids (k, r) at a γ of the grid; row t belongs to label t."""
+        return self.centers[self.step(gamma)].copy()
+
+    @property
+    def brackets(self) -> Floats:
+        """Grid values (M, 2) below and at each merge; the first step is bracketed by 0."""
+        grid = np.concatenate([[0.0], self.gammas])
+        return np.stack([grid[self.merge_steps], grid[self.merge_steps + 1]], axis=1)
+
+    @property
+    def splits(self) -> tuple[Split, ...]:
+        """Clusters that broke apart as γ rose (possible with general weights)."""
+        found = []
+        for step in self.split_steps:
+            before = self._labels_at(step - 1) if step else np.zeros(self.n_samples, np.int64)
+            pairs = np.unique(np.stack([before, self._labels_at(step)], axis=1), axis=0)
+            clusters, pieces = np.unique(pairs[:, 0], return_counts=True)
+            for cluster in clusters[pieces > 1]:
+                parts = tuple(int(p) for p in pairs[pairs[:, 0] == cluster, 1])
+                found.append(Split(int(step), float(self.gammas[step]), int(cluster), parts))
+        return tuple(found)
+
+    def to_linkage(self) -> Floats:
+        """Tree in SciPy's format, (n − 1, 4); the height of a merge is its fusion γ.
+
+        Splits are closed monotonically: samples that were together once stay together in the tree
+        (see :mod:`convexcluster.tree`). Clusters left apart at the last γ are joined just above it.
+        """
+        return _tree().linkage(self)
+
+    def to_frame(self) -> pandas.DataFrame:
+        """One row per γ: gamma, n_clusters, gap, certified."""
+        return need("pandas", "report").DataFrame(
+            {
+                "gamma": self.gammas,
+                "n_clusters": self.n_clusters,
+                "gap": self.gaps,
+                "certified": self.certified,
+            }
+        )
+
+    def to_networkx(self) -> networkx.DiGraph:
+        """Tree as a directed graph from the root; nodes carry ``height`` and ``size``."""
+        tree, n = need("networkx", "report").DiGraph(), self.n_samples
+        tree.add_nodes_from(range(n), height=0.0, size=1)
+        for row, (left, right, height, size) in enumerate(self.to_linkage()):
+            tree.add_node(n + row, height=float(height), size=int(size))
+            tree.add_edges_from([(n + row, int(left)), (n + row, int(right))])
+        return tree
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """Plain numeric arrays that hold the whole path; :meth:`from_arrays` reads them."""
+        r = self.centers[0].shape[1] if self.centers else 0
+        return {
+            "gammas": self.gammas,
+            "n_clusters": self.n_clusters,
+            "gaps": self.gaps,
+            "certified": self.certified,
+            "masses": self.masses,
+            "scale": np.array(self.scale),
+            "merges": self.merges,
+            "merge_steps": self.merge_steps,
+            "fusion_values": self.fusion_values,
+            "centers": np.concatenate([np.empty((0, r)), *self.centers]),
+            "split_steps": self.split_steps,
+            "split_labels": self.split_labels,
+            "complete": np.array(self.complete),
+        }
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, Any]) -> ClusterPath:
+        """Rebuild a path from :meth:`to_arrays`."""
+        counts = np.asarray(arrays["n_clusters"], dtype=np.int64)
+        rows = np.asarray(arrays["centers"], dtype=np.float64)
+        centers = np.split(rows, np.cumsum(counts)[:-1]) if len(counts) else []
+        return cls(
+            gammas=np.asarray(arrays["gammas"], dtype=np.float64),
+            n_clusters=counts,
+            gaps=np.asarray(arrays["gaps"], dtype=np.float64),
+            certified=np.asarray(arrays["certified"], dtype=bool),
+            masses=np.asarray(arrays["masses"], dtype=np.float64),
+            scale=float(arrays["scale"]),
+            merges=np.asarray(arrays["merges"], dtype=np.int64).reshape(-1, 2),
+            merge_steps=np.asarray(arrays["merge_steps"], dtype=np.int64),
+            fusion_values=np.asarray(arrays["fusion_values"], dtype=np.float64),
+            centers=tuple(np.ascontiguousarray(rows) for rows in centers),
+            split_steps=np.asarray(arrays["split_steps"], dtype=np.int64),
+            split_labels=np.asarray(arrays["split_labels"], dtype=np.int64),
+            complete=bool(arrays["complete"]),
+        )
+
+
+def _tree() -> Any:
+    return import_module(".tree", __package__)  # late: the tree is downstream of the path

@@ -1,0 +1,94 @@
+"""From duals to clusters: edges that are not saturated are fused, and what that costs.
+
+An edge with ‖λ_l‖ < c_l has a_i = a_j at the optimum. The clusters are the connected components of
+such edges; the centroid of each is the mass mean of a, which balances its demand exactly.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from ..problem import Floats, Ints
+
+
+@njit(cache=True, nogil=True)
+def find(parent: Ints, x: int) -> int:
+    """Root of x, halving the way."""
+    while parent[x] != x:
+        parent[x] = parent[parent[x]]
+        x = parent[x]
+    return x
+
+
+@njit(cache=True, nogil=True)
+def fuse(ei: Ints, ej: Ints, c: Floats, lam: Floats, n: int, margin: float) -> tuple[Ints, int]:
+    """Components of the edges with ‖λ‖ < c(1 − margin), numbered by first node."""
+    parent = np.arange(n)
+    r = lam.shape[1]
+    for e in range(len(ei)):
+        bound = c[e] * (1 - margin)
+        s = 0.0
+        for k in range(r):
+            s += lam[e, k] * lam[e, k]
+        if s < bound * bound:
+            x, y = find(parent, ei[e]), find(parent, ej[e])
+            if x < y:
+                parent[y] = x
+            elif y < x:
+                parent[x] = y
+    labels = np.empty(n, np.int64)
+    count = 0
+    for i in range(n):
+        if parent[i] == i:
+            labels[i] = count
+            count += 1
+        else:
+            labels[i] = labels[find(parent, i)]
+    return labels, count
+
+
+@njit(cache=True, nogil=True)
+def means(m: Floats, a: Floats, labels: Ints, count: int) -> tuple[Floats, Floats]:
+    """Masses and mass means of a per label."""
+    r = a.shape[1]
+    total = np.zeros(count)
+    center = np.zeros((count, r))
+    for i in range(len(m)):
+        t = labels[i]
+        total[t] += m[i]
+        for k in range(r):
+            center[t, k] += m[i] * a[i, k]
+    for t in range(count):
+        for k in range(r):
+            center[t, k] /= total[t]
+    return total, center
+
+
+@njit(cache=True, nogil=True)
+def gap_parts(
+    ei: Ints, ej: Ints, c: Floats, m: Floats, a: Floats, lam: Floats, labels: Ints, center: Floats
+) -> tuple[float, float]:
+    """½ Σ m‖a − C‖² and Σ_l (c‖DC‖ − ⟨λ, DC⟩) over the edges between clusters.
+
+    Their sum is the duality gap of A = C[labels] if a is the dual point of Λ.
+    """
+    r = a.shape[1]
+    fit, slack = 0.0, 0.0
+    for i in range(len(m)):
+        s = 0.0
+        t = labels[i]
+        for k in range(r):
+            d = a[i, k] - center[t, k]
+            s += d * d
+        fit += 0.5 * m[i] * s
+    for e in range(len(ei)):
+        x, y = labels[ei[e]], labels[ej[e]]
+        if x != y:
+            s, q = 0.0, 0.0
+            for k in range(r):
+                d = center[x, k] - center[y, k]
+                s += d * d
+                q += d * lam[e, k]
+            slack += c[e] * np.sqrt(s) - q
+    return fit, slack

@@ -1,0 +1,110 @@
+"""Dual block-coordinate ascent: sweeps over the edges.
+
+For one edge e = (i, j) with the others fixed, the dual is maximised by
+
+    λ_l ← Proj_{c_l}(λ_l + h (a_i − a_j)),   h = 1/(1/m_i + 1/m_j),   a = M⁻¹(Σz − DᵀΛ),
+
+and a follows: a_i −= Δλ/m_i, a_j += Δλ/m_j. Forward and backward passes alternate.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from ..problem import Floats, Ints
+
+# An edge whose dual sits on its sphere is moved by half a step: the full step overshoots along the
+# sphere while its neighbours turn as well. Measured, it halves the number of passes.
+DAMPED = 0.5
+
+# ‖λ‖² above this share of c² counts as on the sphere (round-off of one projection is 1e-16).
+ON_SPHERE = 1 - 1e-6
+
+
+@njit(cache=True, nogil=True, fastmath={"contract", "reassoc", "nsz", "arcp"})
+def sweep(
+    ei: Ints,
+    ej: Ints,
+    c: Floats,
+    im: Floats,
+    a: Floats,
+    lam: Floats,
+    idx: Ints,
+    passes: int,
+    damp: float,
+) -> None:
+    """Run ``passes`` sweeps over the edges ``idx``; λ and a change in place."""
+    size, r = len(idx), a.shape[1]
+    if r == 2:
+        for p in range(passes):
+            for q in range(size):
+                e = idx[q] if p % 2 == 0 else idx[size - 1 - q]
+                i, j = ei[e], ej[e]
+                x, y = im[i], im[j]
+                bound = c[e] * c[e]
+                l0, l1 = lam[e, 0], lam[e, 1]
+                h = 1.0 / (x + y)
+                if l0 * l0 + l1 * l1 > ON_SPHERE * bound:
+                    h *= damp
+                t0 = l0 + h * (a[i, 0] - a[j, 0])
+                t1 = l1 + h * (a[i, 1] - a[j, 1])
+                s = t0 * t0 + t1 * t1
+                if s > bound:
+                    f = np.sqrt(bound / s)
+                    t0 *= f
+                    t1 *= f
+                lam[e, 0] = t0
+                lam[e, 1] = t1
+                t0 -= l0
+                t1 -= l1
+                a[i, 0] -= t0 * x
+                a[i, 1] -= t1 * x
+                a[j, 0] += t0 * y
+                a[j, 1] += t1 * y
+        return
+    t = np.empty(r, a.dtype)
+    for p in range(passes):
+        for q in range(size):
+            e = idx[q] if p % 2 == 0 else idx[size - 1 - q]
+            i, j = ei[e], ej[e]
+            ai, aj, row = a[i], a[j], lam[e]
+            x, y = im[i], im[j]
+            bound = c[e] * c[e]
+            s = 0 * bound
+            for k in range(r):
+                s += row[k] * row[k]
+            h = 1 / (x + y)
+            if s > ON_SPHERE * bound:
+                h *= damp
+            s = 0 * bound
+            for k in range(r):
+                v = row[k] + h * (ai[k] - aj[k])
+                t[k] = v
+                s += v * v
+            f = 1 + 0 * bound
+            if s > bound:
+                f = np.sqrt(bound / s)
+            for k in range(r):
+                v = t[k] * f
+                d = v - row[k]
+                row[k] = v
+                ai[k] -= d * x
+                aj[k] += d * y
+
+
+@njit(cache=True, nogil=True)
+def set_points(ei: Ints, ej: Ints, sums: Floats, im: Floats, lam: Floats, a: Floats) -> None:
+    """a = M⁻¹(Σz − DᵀΛ), in place."""
+    n, r = a.shape
+    for i in range(n):
+        for k in range(r):
+            a[i, k] = sums[i, k]
+    for e in range(len(ei)):
+        ai, aj, row = a[ei[e]], a[ej[e]], lam[e]
+        for k in range(r):
+            ai[k] -= row[k]
+            aj[k] += row[k]
+    for i in range(n):
+        for k in range(r):
+            a[i, k] *= im[i]

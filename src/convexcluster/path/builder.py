@@ -1,0 +1,145 @@
+"""Collects the steps of a path: partitions become merges, and splits are noticed.
+
+Input is one partition with centroids and gap per γ; output is a :class:`ClusterPath`. The merges of
+a step are a minimum spanning forest, by fusion γ, of the pairs that may carry them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..clusterpath import ClusterPath
+from ..graph import canonical, components
+from ..problem import Floats, Ints
+
+
+class PathBuilder:
+    """Collects the steps of a path one by one; :meth:`build` may be called after any of them."""
+
+    def __init__(self, masses: Floats, scale: float) -> None:
+        self.masses, self.scale = masses, scale
+        self.labels = np.arange(len(masses))
+        self.gammas: list[float] = []
+        self.gaps: list[float] = []
+        self.certified: list[bool] = []
+        self.centers: list[Floats] = []
+        self.merges: list[Ints] = []
+        self.merge_steps: list[Ints] = []
+        self.fusion_values: list[Floats] = []
+        self.split_steps: list[int] = []
+        self.split_labels: list[Ints] = []
+
+    def add(
+        self,
+        gamma: float,
+        labels: Ints,
+        centers: Floats,
+        gap: float,
+        certified: bool,
+        candidates: Ints | None = None,
+        values: Floats | None = None,
+    ) -> None:
+        """Append a step.
+
+        ``candidates`` (m, 2) are pairs of samples that may carry a merge, with the γ at which
+        each would fuse; a minimum spanning forest of them becomes the merges of the step.
+        """
+        labels, centers = _in_order(labels, centers)
+        step = len(self.gammas)
+        _, first = np.unique(self.labels, return_index=True)
+        split = bool((labels[first][self.labels] != labels).any())
+        if split:
+            self.split_steps.append(step)
+            self.split_labels.append(labels)
+            base = _common_refinement(self.labels, labels)
+        else:
+            base = self.labels
+        pairs, at = _spanning(base, labels, candidates, values)
+        low = self.gammas[-1] if self.gammas else 0.0
+        self.merges.append(pairs)
+        self.fusion_values.append(np.clip(np.where(np.isnan(at), gamma, at), low, gamma))
+        self.merge_steps.append(np.full(len(pairs), step, dtype=np.int64))
+        self.gammas.append(gamma)
+        self.gaps.append(gap)
+        self.certified.append(certified)
+        self.centers.append(centers)
+        self.labels = labels
+
+    def build(self, complete: bool = True) -> ClusterPath:
+        """Return the path of the steps so far."""
+        n = len(self.masses)
+        empty = np.empty((0, 2), dtype=np.int64)
+        return ClusterPath(
+            gammas=np.array(self.gammas, dtype=np.float64),
+            n_clusters=np.array([len(c) for c in self.centers], dtype=np.int64),
+            gaps=np.array(self.gaps, dtype=np.float64),
+            certified=np.array(self.certified, dtype=bool),
+            masses=self.masses,
+            scale=self.scale,
+            merges=np.concatenate([empty, *self.merges]),
+            merge_steps=np.concatenate([empty[:, 0], *self.merge_steps]),
+            fusion_values=np.concatenate([np.empty(0), *self.fusion_values]),
+            centers=tuple(self.centers),
+            split_steps=np.array(self.split_steps, dtype=np.int64),
+            split_labels=np.array(self.split_labels, dtype=np.int64).reshape(-1, n),
+            complete=complete,
+        )
+
+
+def _in_order(labels: Ints, centers: Floats) -> tuple[Ints, Floats]:
+    """Number the clusters by first appearance, and sort the rows of ``centers`` alike."""
+    values, first = np.unique(labels, return_index=True)
+    order = np.argsort(first, kind="stable")
+    rank = np.empty(len(centers), dtype=np.int64)
+    rank[values[order]] = np.arange(len(order))
+    return rank[labels], centers[values[order]]
+
+
+def _common_refinement(a: Ints, b: Ints) -> Ints:
+    return canonical(a * (int(b.max()) + 1) + b)
+
+
+def _spanning(
+    base: Ints, labels: Ints, candidates: Ints | None, values: Floats | None
+) -> tuple[Ints, Floats]:
+    """Pairs of samples whose union turns ``base`` into ``labels``, cheapest value first.
+
+    Candidates are used as far as they span; a star of each cluster's first piece completes them,
+    with the unknown value nan.
+    """
+    _, first = np.unique(base, return_index=True)  # one sample per piece
+    group = labels[first]
+    pieces = len(first)
+    if candidates is not None and len(candidates) and values is not None:
+        ends = base[candidates]
+        fits = (group[ends[:, 0]] == group[ends[:, 1]]) & (ends[:, 0] != ends[:, 1])
+        pairs, ends, at = candidates[fits], ends[fits], values[fits]
+        order = np.argsort(at, kind="stable")
+        keep = _forest(ends[order], pieces)
+        pairs, ends, at = pairs[order][keep], ends[order][keep], at[order][keep]
+    else:
+        pairs, ends, at = np.empty((0, 2), np.int64), np.empty((0, 2), np.int64), np.empty(0)
+    tree = components(ends, pieces)  # pieces that the candidates connect
+    _, root = np.unique(tree, return_index=True)
+    _, star = np.unique(group[root], return_index=True)
+    center = root[star][np.searchsorted(group[root][star], group[root])]
+    rest = root != center
+    extra = np.stack([first[center[rest]], first[root[rest]]], axis=1)
+    return np.concatenate([pairs, extra]), np.concatenate([at, np.full(len(extra), np.nan)])
+
+
+def _forest(ends: Ints, size: int) -> np.ndarray:
+    """Which rows of ``ends``, taken in order, join two trees (Kruskal)."""
+    parent = list(range(size))
+    keep = np.zeros(len(ends), dtype=bool)
+    for row, (a, b) in enumerate(ends.tolist()):
+        while parent[a] != a:
+            parent[a] = parent[parent[a]]
+            a = parent[a]
+        while parent[b] != b:
+            parent[b] = parent[parent[b]]
+            b = parent[b]
+        if a != b:
+            parent[b] = a
+            keep[row] = True
+    return keep
