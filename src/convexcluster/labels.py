@@ -13,11 +13,22 @@ from __future__ import annotations
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import splu
 
 from .graph import canonical, component_means, components, laplacian
 from .problem import Floats, Ints, Problem
+from .tree import cut, join
+
+__all__ = [
+    "cluster_centroids",
+    "cut",
+    "dual_coefficients",
+    "elbow",
+    "elbow_scores",
+    "fusion_labels",
+    "sse_curve",
+    "ward_tree",
+]
 
 
 def fusion_labels(A: Floats, edges: Ints) -> Ints:
@@ -76,56 +87,7 @@ def ward_tree(A: Floats, masses: Floats | None = None) -> Floats:
         ]
     )
     heights = np.concatenate([np.zeros(len(twins)), np.sqrt(2.0 * cost[order])])
-    return linkage_of_pairs(pairs, heights, n)
-
-
-def linkage_of_pairs(pairs: Ints, heights: Floats, n: int) -> Floats:
-    """SciPy linkage from merges given as pairs of samples, in order of ascending height.
-
-    Examples
-    --------
-    >>> linkage_of_pairs(np.array([[0, 2], [2, 1]]), np.array([1.0, 2.0]), 3)
-    array([[0., 2., 1., 2.],
-           [1., 3., 2., 3.]])
-    """
-    parent = np.arange(2 * n - 1)
-    size = np.ones(2 * n - 1)
-    tree = np.empty((len(pairs), 4))
-
-    def root(x: int) -> int:
-        while parent[x] != x:
-            parent[x] = parent[parent[x]]
-            x = parent[x]
-        return x
-
-    for step, (i, j) in enumerate(pairs):
-        s, t = sorted((root(i), root(j)))
-        node = n + step
-        parent[s] = parent[t] = node
-        size[node] = size[s] + size[t]
-        tree[step] = s, t, heights[step], size[node]
-    return tree
-
-
-def cut(linkage: Floats, n_clusters: int) -> Ints:
-    """Labels after the first n − k merges of the tree, numbered by first appearance.
-
-    Merge order, not height, decides: ties and duplicates cannot change the number of clusters.
-
-    Examples
-    --------
-    >>> cut(ward_tree(np.array([[0.0], [9.0], [0.1]])), 2)
-    array([0, 1, 0])
-    """
-    n = len(linkage) + 1
-    if not 1 <= n_clusters <= n:
-        raise ValueError(f"n_clusters must be between 1 and {n}, the number of samples")
-    merges = linkage[: n - n_clusters, :2].astype(np.int64)
-    nodes = n + np.arange(len(merges))
-    rows, columns = np.repeat(nodes, 2), merges.ravel()
-    size = n + len(merges)
-    forest = sparse.coo_array((np.ones(len(rows), dtype=np.int8), (rows, columns)), (size, size))
-    return canonical(connected_components(forest, directed=False)[1][:n])
+    return join(pairs, heights, n)
 
 
 def sse_curve(linkage: Floats) -> Floats:

@@ -48,11 +48,13 @@ def linkage(path: ClusterPath) -> Floats:
         rest, top = np.stack([first[:-1], first[1:]], axis=1), ABOVE
     pairs = np.concatenate([pairs, rest])
     heights = np.concatenate([heights, np.full(len(rest), top)])
-    return _join(pairs, heights, path.n_samples)
+    return join(pairs, heights, path.n_samples)
 
 
 def cut(tree: Floats, n_clusters: int) -> Ints:
     """Undo the last ``n_clusters`` − 1 merges of a linkage; labels by first appearance.
+
+    Merge order, not height, decides: ties and duplicates cannot change the number of clusters.
 
     Examples
     --------
@@ -60,6 +62,8 @@ def cut(tree: Floats, n_clusters: int) -> Ints:
     array([0, 0, 1])
     """
     n = len(tree) + 1
+    if not 1 <= n_clusters <= n:
+        raise ValueError(f"n_clusters must be between 1 and {n}, the number of samples")
     label = np.arange(2 * n - 1)
     for row in range(n - n_clusters - 1, -1, -1):
         left, right = int(tree[row, 0]), int(tree[row, 1])
@@ -85,8 +89,17 @@ def _remaining(path: ClusterPath) -> Ints:
     return pairs
 
 
-def _join(pairs: Ints, heights: Floats, n: int) -> Floats:
-    """Turn merges in ascending height into linkage rows; pairs already together are dropped."""
+def join(pairs: Ints, heights: Floats, n: int) -> Floats:
+    """SciPy linkage of merges given as pairs of samples, in order of ascending height.
+
+    Pairs that are already together are dropped.
+
+    Examples
+    --------
+    >>> join(np.array([[0, 2], [2, 1]]), np.array([1.0, 2.0]), 3)
+    array([[0., 2., 1., 2.],
+           [1., 3., 2., 3.]])
+    """
     root = list(range(n))
     node = list(range(n))  # linkage id of the tree with this root
     size = [1] * n
