@@ -104,7 +104,7 @@ def gamma_range(Z: Floats, edges: Ints, weights: Floats, masses: Floats) -> tupl
     b = masses[:, None] * (Z - component_means(Z, masses, labels)[labels])
     if not b.any():
         return 0.0, 0.0
-    Y = _solve_laplacian(laplacian(edges, weights, n), b, labels)
+    Y = solve_laplacian(laplacian(edges, weights, n), b, labels)
     i, j = edges.T
     delta = np.linalg.norm(Y[i] - Y[j], axis=1)
     top = float(delta.max())
@@ -113,7 +113,7 @@ def gamma_range(Z: Floats, edges: Ints, weights: Floats, masses: Floats) -> tupl
     return float(weights @ delta**2 / (weights @ delta)), top
 
 
-def _solve_laplacian(L: sparse.csr_array, b: Floats, labels: Ints) -> Floats:
+def solve_laplacian(L: sparse.csr_array, b: Floats, labels: Ints) -> Floats:
     """Solve L y = b, b balanced in each component, by grounding one sample of each."""
     n = len(labels)
     _, ground = np.unique(labels, return_index=True)

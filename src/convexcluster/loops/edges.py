@@ -1,0 +1,112 @@
+"""Compiled passes over the edges of a graph: the inner loops of the single-γ solvers.
+
+Arrays are contiguous; ``tail[l] = i`` and ``head[l] = j`` are the ends of edge l, ``inv_mass`` is
+1/m. Every loop writes into buffers that its caller owns and validates nothing.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def sweep(tail, head, c, inv_mass, relax, backward, A, Lam):  # type: ignore[no-untyped-def]
+    """One pass of dual block-coordinate ascent, in place; A = Z − M⁻¹DᵀΛ is kept up to date.
+
+    λ_l ← Proj_{c_l}(λ_l + h (a_i − a_j)),  h = ω/(1/m_i + 1/m_j),
+
+    which at ω = 1 is the exact maximiser over λ_l. On saturated edges ω = ``relax``: there the
+    projection turns λ_l, neighbours turn theirs the same way, and a full step overshoots.
+    """
+    m = tail.shape[0]
+    r = A.shape[1]
+    for q in range(m):
+        e = m - 1 - q if backward else q
+        i = tail[e]
+        j = head[e]
+        x = inv_mass[i]
+        y = inv_mass[j]
+        ball = c[e] * c[e]
+        norm = Lam[e, 0] * Lam[e, 0]
+        for k in range(1, r):
+            norm += Lam[e, k] * Lam[e, k]
+        h = 1.0 / (x + y)
+        if norm > 0.999999 * ball:  # saturated up to the rounding of the projection
+            h *= relax
+        norm = 0.0
+        for k in range(r):
+            t = Lam[e, k] + h * (A[i, k] - A[j, k])
+            norm += t * t
+        shrink = np.sqrt(ball / norm) if norm > ball else 1.0
+        for k in range(r):
+            d = shrink * (Lam[e, k] + h * (A[i, k] - A[j, k])) - Lam[e, k]
+            Lam[e, k] += d
+            A[i, k] -= x * d
+            A[j, k] += y * d
+
+
+@njit(cache=True, nogil=True)
+def residual(tail, head, c, sigma, mass, Z, Lam, A, T, P, scale, grad):  # type: ignore[no-untyped-def]
+    """T = Λ + σDA, P = Proj_c(T), ∇φ = M(A − Z) + DᵀP, and φ(A) as the return value.
+
+    φ(A) = ½‖A − Z‖²_M + Σ_l (huber_{c_l}(T_l) − ½‖λ_l‖²)/σ_l, the augmented Lagrangian with V
+    minimised out. ``scale[l]`` is 1 on edges inside their ball and c_l/‖T_l‖ elsewhere.
+    """
+    n, r = A.shape
+    value = 0.0
+    for i in range(n):
+        total = 0.0
+        for k in range(r):
+            d = A[i, k] - Z[i, k]
+            total += d * d
+            grad[i, k] = mass[i] * d
+        value += 0.5 * mass[i] * total
+    for e in range(tail.shape[0]):
+        i = tail[e]
+        j = head[e]
+        norm = 0.0
+        old = 0.0
+        for k in range(r):
+            t = Lam[e, k] + sigma[e] * (A[i, k] - A[j, k])
+            T[e, k] = t
+            norm += t * t
+            old += Lam[e, k] * Lam[e, k]
+        norm = np.sqrt(norm)
+        shrink = 1.0
+        if norm > c[e]:
+            shrink = c[e] / norm
+            value += (c[e] * norm - 0.5 * c[e] * c[e] - 0.5 * old) / sigma[e]
+        else:
+            value += 0.5 * (norm * norm - old) / sigma[e]
+        scale[e] = shrink
+        for k in range(r):
+            p = shrink * T[e, k]
+            P[e, k] = p
+            grad[i, k] += p
+            grad[j, k] -= p
+    return value
+
+
+@njit(cache=True, nogil=True)
+def hessian(tail, head, sigma, mass, T, scale, X, out):  # type: ignore[no-untyped-def]
+    """(M + DᵀSD)X: S_l = σ_l inside the ball, σ_l s_l (I − uuᵀ) with u = T_l/‖T_l‖ elsewhere."""
+    n, r = X.shape
+    for i in range(n):
+        for k in range(r):
+            out[i, k] = mass[i] * X[i, k]
+    for e in range(tail.shape[0]):
+        i = tail[e]
+        j = head[e]
+        along = 0.0
+        if scale[e] < 1.0:
+            norm = 0.0
+            for k in range(r):
+                along += T[e, k] * (X[i, k] - X[j, k])
+                norm += T[e, k] * T[e, k]
+            along /= norm
+        q = sigma[e] * scale[e]
+        for k in range(r):
+            y = q * (X[i, k] - X[j, k] - along * T[e, k])
+            out[i, k] += y
+            out[j, k] -= y

@@ -1,0 +1,138 @@
+"""Solvers at one γ: (Z, edges, weights, γ, masses) → A, a feasible dual Λ and the gap between them.
+
+    min_A  ½ Σ mᵢ‖zᵢ − aᵢ‖² + γ Σ_l w_l ‖a_i(l) − a_j(l)‖
+
+``SOLVERS`` maps names to callables ``(problem, target, max_iter, warm) -> Solution`` with the
+allowed gap ``target`` and the dual ``warm`` to start from. Every iterative one is a generator run
+by :func:`convexcluster.solvers.driver.drive`; a new method is one file and one line here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..certificate import duality_gap
+from ..problem import Floats, Problem, Solution, Status
+from . import admm, ama, auto, ssnal, sweeps
+from .driver import drive
+
+Solver = Callable[[Problem, float, int | None, Floats | None], Solution]
+
+SOLVERS: dict[str, Solver] = {
+    "auto": auto.solve,
+    "admm": partial(drive, admm.METHOD),
+    "ama": partial(drive, ama.METHOD),
+    "ssnal": partial(drive, ssnal.METHOD),
+    "sweeps": partial(drive, sweeps.METHOD),
+}
+
+
+def solve(
+    Z: ArrayLike,
+    edges: ArrayLike,
+    weights: ArrayLike,
+    gamma: float,
+    *,
+    masses: ArrayLike | None = None,
+    solver: str | Solver = "auto",
+    tol: float = 1e-6,
+    max_iter: int | None = None,
+    warm: Solution | None = None,
+) -> Solution:
+    """Minimise F(A) = ½ Σ mᵢ‖zᵢ − aᵢ‖² + γ Σ_l w_l ‖a_i − a_j‖ to a known distance.
+
+    Parameters
+    ----------
+    Z : array-like of shape (n, r)
+        Samples, or their embedding Z Zᵀ = K.
+    edges : array-like of shape (m, 2)
+        Pairs i < j, each once.
+    weights : array-like of shape (m,)
+        Weights ≥ 0; edges of weight zero are dropped.
+    gamma : float
+        Fusion strength ≥ 0.
+    masses : array-like of shape (n,), optional
+        Positive sample masses; one each by default.
+    solver : str or callable
+        A name in ``SOLVERS``, or a callable of the same signature.
+    tol : float
+        Allowed duality gap relative to ½ Σ mᵢ‖zᵢ − z̄‖².
+    max_iter : int, optional
+        Limit on the iterations; each method has its own default.
+    warm : Solution, optional
+        A solution of a nearby problem on the same graph, whose dual is the start.
+
+    Returns
+    -------
+    Solution
+        ``A`` (n, r), ``Lam`` (m, r), ``gap``, ``relative_gap``, ``status``, ``n_iter``. Fused rows
+        of ``A`` are equal to the last bit, and ‖A − A*‖_M ≤ √(2·gap).
+
+    Examples
+    --------
+    Two samples at distance 4 move γw towards each other until they meet.
+
+    >>> solution = solve([[0.0], [4.0]], [[0, 1]], [1.0], gamma=0.5)
+    >>> solution.A.round(6).ravel().tolist()
+    [0.5, 3.5]
+    >>> solve([[0.0], [4.0]], [[0, 1]], [1.0], gamma=5.0).A.ravel().tolist()
+    [2.0, 2.0]
+    """
+    problem = Problem.of(Z, edges, weights, gamma, masses)
+    return solve_problem(problem, solver=solver, tol=tol, max_iter=max_iter, warm=warm)
+
+
+def solve_problem(
+    problem: Problem,
+    *,
+    solver: str | Solver = "auto",
+    tol: float = 1e-6,
+    max_iter: int | None = None,
+    warm: Solution | None = None,
+) -> Solution:
+    """:func:`solve` for a :class:`Problem` that is already checked."""
+    run = resolve_solver(solver)
+    target = check_tol(tol) * problem.scale
+    dual = check_warm(warm, problem)
+    if max_iter is not None and (max_iter != int(max_iter) or max_iter < 1):
+        raise ValueError(f"max_iter must be a whole number ≥ 1, or None, got {max_iter}")
+    if not np.isfinite(problem.c).all():
+        raise ValueError("gamma · weights overflows: divide the weights by their maximum")
+    # A = Z with Λ = 0 is optimal iff γ Σ w‖z_i − z_j‖ = 0: γ = 0, no edges, or equal ends
+    still = np.zeros((len(problem.edges), problem.Z.shape[1]))
+    if duality_gap(problem, problem.Z, still) == 0.0:
+        return Solution(problem.Z.copy(), still, 0.0, 0.0, Status.CONVERGED, 0)
+    return run(problem, target, None if max_iter is None else int(max_iter), dual)
+
+
+def resolve_solver(solver: str | Solver) -> Solver:
+    """Look ``solver`` up, or take a callable as it is."""
+    if callable(solver):
+        return solver
+    if solver not in SOLVERS:
+        raise ValueError(f"solver must be one of {sorted(SOLVERS)} or a callable, got {solver!r}")
+    return SOLVERS[solver]
+
+
+def check_tol(tol: float) -> float:
+    """Return ``tol`` as a float, finite and > 0."""
+    tol = float(tol)
+    if not np.isfinite(tol) or tol <= 0:
+        raise ValueError(f"tol must be finite and > 0, got {tol}")
+    return tol
+
+
+def check_warm(warm: Solution | None, problem: Problem) -> Floats | None:
+    """Return the dual of ``warm``, checked against the size of ``problem``."""
+    if warm is None:
+        return None
+    shape = (len(problem.edges), problem.Z.shape[1])
+    if not isinstance(warm, Solution) or warm.Lam.shape != shape or not np.isfinite(warm.Lam).all():
+        raise ValueError(
+            f"warm must be a Solution on the same graph and embedding, with a dual of shape {shape}"
+        )
+    return np.ascontiguousarray(warm.Lam, dtype=np.float64)

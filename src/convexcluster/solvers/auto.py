@@ -1,0 +1,146 @@
+"""The default: components apart, in their own principal axes, by accelerated sweeps, then Newton.
+
+1. Connected components decouple. Each is centred and turned to its principal axes; trailing axes
+   whose energy ½‖Z₂‖²_M is a small share of the allowed gap are dropped. With A₂ = 0 and Λ₂ = 0
+   the gap of the whole is the gap of the kept axes plus that energy, so nothing is hidden.
+2. A component that fuses entirely is recognised by a flow: L_w Y = M(Z − Z̄), λ_l = w_l(y_i − y_j).
+   If ‖λ_l‖ ≤ c_l on every edge then A* = Z̄ exactly.
+3. Accelerated sweeps identify the clusters and usually reach the tolerance.
+4. Where they stall, semismooth Newton goes on from their dual.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..certificate import duality_gap, project
+from ..graph import component_means, components, laplacian, solve_laplacian
+from ..problem import Floats, Ints, Problem, Solution, Status
+from . import ssnal, sweeps
+from .driver import drive, fused_labels
+
+# Components smaller than this are solved together: one call each would cost more than it saves.
+SMALL = 24
+TRACE_SHARE = 0.1  # of the allowed gap, given away to dropped axes
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Some components of the graph, centred and in principal axes: z = mean + Z @ axes."""
+
+    problem: Problem
+    nodes: Ints
+    edges: Ints
+    mean: Floats
+    axes: Floats
+
+
+def solve(
+    problem: Problem, target: float, max_iter: int | None = None, warm: Floats | None = None
+) -> Solution:
+    """Solve every part to its share of ``target`` and put them together."""
+    A = problem.Z.copy()
+    Lam = np.zeros((len(problem.edges), problem.Z.shape[1]))
+    status, n_iter = Status.CONVERGED, 0
+    for part in parts(problem, target):
+        share = target * float(len(part.nodes)) / problem.n
+        start = None if warm is None else warm[part.edges] @ part.axes.T
+        inner = solve_part(part.problem, (1.0 - TRACE_SHARE) * share, max_iter, start)
+        labels = fused_labels(part.problem, inner.A)
+        _, first = np.unique(labels, return_index=True)
+        A[part.nodes] = part.mean + (inner.A[first] @ part.axes)[labels]
+        Lam[part.edges] = inner.Lam @ part.axes
+        n_iter = max(n_iter, inner.n_iter)
+        if inner.status is not Status.CONVERGED:
+            status = inner.status
+    Lam = project(Lam, problem.c)  # turning back rounds
+    gap = duality_gap(problem, A, Lam)
+    if gap <= target:
+        status = Status.CONVERGED
+    elif status is Status.CONVERGED:
+        status = Status.STALLED
+    return Solution(A, Lam, gap, problem.relative(gap), status, n_iter)
+
+
+def solve_part(
+    problem: Problem, target: float, max_iter: int | None, warm: Floats | None
+) -> Solution:
+    """Full fusion if a flow shows it, else sweeps, else Newton from where they stalled."""
+    flow = full_fusion_flow(problem) if may_fuse_fully(problem) else None
+    if flow is not None:
+        A, Lam = np.zeros_like(problem.Z), project(flow, problem.c)
+        gap = duality_gap(problem, A, Lam)
+        if gap <= target:
+            return Solution(A, Lam, gap, problem.relative(gap), Status.CONVERGED, 0)
+        warm = Lam if warm is None else warm
+    first = drive(sweeps.METHOD, problem, target, max_iter, warm)
+    left = None if max_iter is None else max_iter - first.n_iter
+    if first.status is Status.CONVERGED or left == 0:
+        return first
+    second = drive(ssnal.METHOD, problem, target, left, first.Lam)
+    n_iter = first.n_iter + second.n_iter
+    best = second if second.gap <= first.gap else first
+    return replace(best, status=second.status, n_iter=n_iter)
+
+
+def parts(problem: Problem, target: float) -> list[Part]:
+    """The components as centred problems of low dimension; lone samples are left out (a = z)."""
+    labels = components(problem.edges, problem.n)
+    sizes = np.bincount(labels)
+    mean = component_means(problem.Z, problem.masses, labels)[labels]
+    # label −1 collects the small components, −2 the lone samples
+    group = np.where(sizes >= SMALL, np.arange(len(sizes)), np.where(sizes > 1, -1, -2))[labels]
+    found = []
+    order = np.argsort(group, kind="stable")
+    edge_group = group[problem.edges[:, 0]]
+    edge_order = np.argsort(edge_group, kind="stable")
+    for label in np.unique(group[group > -2]):
+        nodes = order[slice(*np.searchsorted(group[order], [label, label + 1]))]
+        edges = edge_order[slice(*np.searchsorted(edge_group[edge_order], [label, label + 1]))]
+        share = TRACE_SHARE * target * len(nodes) / problem.n
+        found.append(_part(problem, nodes, edges, mean[nodes], share))
+    return found
+
+
+def _part(problem: Problem, nodes: Ints, edges: Ints, mean: Floats, energy: float) -> Part:
+    """Restrict to ``nodes`` and turn to the principal axes, dropping at most ``energy``."""
+    masses = problem.masses[nodes]
+    Z = problem.Z[nodes] - mean
+    root = np.sqrt(masses)[:, None] * Z
+    r = Z.shape[1]
+    if len(nodes) < r:  # the Gram matrix of the samples is the smaller one
+        values, left = np.linalg.eigh(root @ root.T)
+        axes = (left.T @ root) / np.sqrt(np.maximum(values, 1e-300))[:, None]
+    else:
+        values, right = np.linalg.eigh(root.T @ root)
+        axes = right.T
+    dropped = int(np.searchsorted(0.5 * np.cumsum(np.maximum(values, 0.0)), energy, side="right"))
+    dropped = min(dropped, len(values) - 1)
+    axes = np.ascontiguousarray(axes[dropped:][::-1])
+    local = np.empty(problem.n, dtype=np.int64)
+    local[nodes] = np.arange(len(nodes))
+    small = Problem(
+        np.ascontiguousarray(Z @ axes.T),
+        local[problem.edges[edges]],
+        problem.weights[edges],
+        problem.gamma,
+        masses,
+    )
+    return Part(small, nodes, edges, mean, axes)
+
+
+def may_fuse_fully(problem: Problem) -> bool:
+    """Whether the edges at every sample can carry m_i‖z_i − z̄‖: necessary for full fusion."""
+    capacity = np.bincount(problem.edges.ravel(), np.repeat(problem.c, 2), problem.n)
+    return bool((problem.masses * np.linalg.norm(problem.Z, axis=1) <= capacity).all())
+
+
+def full_fusion_flow(problem: Problem) -> Floats:
+    """The electrical flow λ_l = w_l(y_i − y_j), L_w Y = MZ, of centred components."""
+    labels = components(problem.edges, problem.n)
+    L = laplacian(problem.edges, problem.weights, problem.n)
+    Y = solve_laplacian(L, problem.masses[:, None] * problem.Z, labels)
+    i, j = problem.edges.T
+    return problem.weights[:, None] * (Y[i] - Y[j])

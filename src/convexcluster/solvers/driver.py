@@ -1,0 +1,112 @@
+"""One loop for every method: take iterates, measure the gap, keep the best, say how it ended.
+
+A method is a generator. Its local variables are its state, the lines before the loop are its
+``init``, the body up to ``yield`` is its ``step``; it never measures, prints or stops by itself.
+:func:`drive` asks for the next :class:`Point`, polishes it, takes the duality gap and terminates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..certificate import dual_point, duality_gap
+from ..graph import component_means, components
+from ..problem import Floats, Ints, Problem, Solution, Status
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """An iterate: a primal point and a feasible dual, ‖λ_l‖ ≤ c_l."""
+
+    A: Floats
+    Lam: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A generator of iterates and how to watch it.
+
+    Attributes
+    ----------
+    iterates : callable (problem, warm dual or None, target gap) -> iterator of Point
+    max_iter : int
+        Limit when the user gives none.
+    every : int
+        Iterations between two measurements: a gap costs about as much as a first-order step.
+    patience : int
+        Measurements without a gain of 10 % after which the method is taken to have stalled.
+    """
+
+    iterates: Callable[[Problem, Floats | None, float], Iterator[Point]]
+    max_iter: int
+    every: int = 1
+    patience: int = 1_000
+
+
+def drive(
+    method: Method,
+    problem: Problem,
+    target: float,
+    max_iter: int | None = None,
+    warm: Floats | None = None,
+) -> Solution:
+    """Run ``method`` until the gap is at most ``target``; the best point found is returned."""
+    limit = method.max_iter if max_iter is None else max_iter
+    best = Solution(problem.Z, np.zeros((len(problem.edges), problem.Z.shape[1])), np.inf, np.inf,
+                    Status.MAX_ITER, 0)  # fmt: skip
+    status, n_iter, milestone, idle = Status.STALLED, 0, np.inf, 0
+    for n_iter, point in enumerate(method.iterates(problem, warm, target), start=1):
+        if n_iter % method.every and n_iter != 1 and n_iter < limit:
+            continue
+        A, gap = polish(problem, point)
+        if gap < best.gap:
+            best = Solution(A, point.Lam.copy(), gap, problem.relative(gap), status, n_iter)
+        if best.gap <= target:
+            status = Status.CONVERGED
+            break
+        if n_iter >= limit:
+            status = Status.MAX_ITER
+            break
+        milestone, idle = (best.gap, 0) if best.gap < 0.9 * milestone else (milestone, idle + 1)
+        if idle >= method.patience:
+            break
+    return Solution(best.A, best.Lam, best.gap, best.relative_gap, status, n_iter)
+
+
+# An edge whose dual is inside its ball is fused in the optimum; near the optimum this share of the
+# radius tells inside from on the sphere. Which share is right depends on how near: both are tried
+# and the gap decides.
+SLACKS = (1e-3, 3e-2)
+
+
+def polish(problem: Problem, point: Point) -> tuple[Floats, float]:
+    """Return the best of the point's A and the fused centroids of its dual, and the gap.
+
+    The fused centroids are the mass means of A_Λ over the clusters of the edges with dual inside
+    the ball: rows of a cluster are then equal to the last bit, and first-order errors of the duals
+    inside clusters, which cancel in the mean, no longer enter the gap.
+    """
+    A, gap = point.A, duality_gap(problem, point.A, point.Lam)
+    A_dual = dual_point(problem, point.Lam)
+    norms = np.linalg.norm(point.Lam, axis=1)
+    previous = -1
+    for slack in SLACKS:
+        inside = norms < (1.0 - slack) * problem.c
+        if int(inside.sum()) == previous:
+            continue
+        previous = int(inside.sum())
+        labels = components(problem.edges[inside], problem.n)
+        C = component_means(A_dual, problem.masses, labels)[labels]
+        fused_gap = duality_gap(problem, C, point.Lam)
+        if fused_gap <= gap:
+            A, gap = C, fused_gap
+    return A, gap
+
+
+def fused_labels(problem: Problem, A: Floats) -> Ints:
+    """Clusters of ``A``: components of the edges whose ends are equal to the last bit."""
+    i, j = problem.edges.T
+    return components(problem.edges[(A[i] == A[j]).all(axis=1)], problem.n)
