@@ -5,9 +5,9 @@ With T = Λ + ΣDA, Σ = diag(σ_l), minimising out V leaves the smooth, strongl
     φ(A) = ½‖A − Z‖²_M + Σ_l (huber_{c_l}(T_l) − ½‖λ_l‖²)/σ_l,   ∇φ = M(A − Z) + Dᵀ Proj_c(T),
 
 with generalised Hessian M + DᵀSD, where S_l = σ_l I inside the ball and σ_l s_l(I − uuᵀ),
-s_l = c_l/‖T_l‖, outside. Newton's equations are solved by conjugate gradients, preconditioned by the one scalar
-matrix M + Dᵀdiag(σ_l s_l)D for all r columns, which dominates the Hessian. Then Λ ← Proj_c(T),
-which is feasible, and the gap is
+s_l = c_l/‖T_l‖, outside. Newton's equations are solved by conjugate gradients, preconditioned by
+the one scalar matrix M + Dᵀdiag(σ_l s_l)D for all r columns, which dominates the Hessian. Then
+Λ ← Proj_c(T), which is feasible, and the gap is
 
     G = ½‖∇φ‖²_{M⁻¹} + Σ_l (c_l‖(DA)_l‖ − ⟨λ_l, (DA)_l⟩):
 
