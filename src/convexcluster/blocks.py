@@ -1,0 +1,210 @@
+"""Data larger than memory, as blocks of rows: read one at a time, written one at a time.
+
+Input: an array in memory, a NumPy memmap, a ``.npy`` or Parquet file, a folder of Parquet files, a
+Zarr array, a dask array or dataframe, or anything with a 2-D ``shape`` that can be sliced by rows.
+Output: :class:`Blocks`, whose ``read(b)`` gives rows as contiguous float64, checked; the data stay
+in the dtype they are stored in, and only the block at hand is widened. Labels go back to ``.npy``
+or Parquet block by block.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .optional import need
+from .problem import Floats, Ints
+
+# Bytes of a block of float64 rows unless told otherwise: large enough that per-block costs vanish,
+# small enough that a dozen blocks at work fit beside everything else in 4 GB.
+BLOCK_BYTES = 64 * 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class Blocks:
+    """Rows in blocks.
+
+    Attributes
+    ----------
+    lengths : tuple of int
+        Rows of each block.
+    width : int
+        Columns.
+    load : callable
+        ``load(b)`` gives block b as a 2-D array of any numeric dtype.
+    """
+
+    lengths: tuple[int, ...]
+    width: int
+    load: Callable[[int], Any]
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    @property
+    def n(self) -> int:
+        """Rows in all."""
+        return sum(self.lengths)
+
+    def read(self, b: int) -> Floats:
+        """Block b as finite contiguous float64, or an error that names the row in the whole."""
+        return check_block(self.load(b), self.width, sum(self.lengths[:b]))
+
+    def __iter__(self) -> Iterator[Floats]:
+        return (self.read(b) for b in range(len(self)))
+
+
+def check_block(rows: Any, width: int | None = None, offset: int = 0) -> Floats:
+    """Rows as contiguous float64; ``offset`` is the number of the first one, for the message."""
+    X = np.ascontiguousarray(getattr(rows, "values", rows), dtype=np.float64)
+    if X.ndim != 2 or (width is not None and X.shape[1] != width):
+        raise ValueError(f"a block of rows has shape {X.shape}, expected (rows, {width})")
+    if not np.isfinite(X).all():
+        row, column = np.argwhere(~np.isfinite(X))[0]
+        raise ValueError(
+            f"X holds {X[row, column]} in row {offset + row}, column {column}: "
+            "impute or drop missing and infinite values first"
+        )
+    return X
+
+
+def as_blocks(source: Any, rows: int | None = None) -> Blocks:
+    """Blocks of rows of ``source``.
+
+    Parameters
+    ----------
+    source : array, memmap, path, Zarr array, dask array or dataframe, or Blocks
+        See the module. A path is ``.npy``, ``.parquet`` (file or folder) or ``.zarr``.
+    rows : int, optional
+        Rows per block; by default about 64 MB of float64. Parquet, dask and Zarr keep row
+        groups, partitions and chunks together where these are smaller.
+
+    Examples
+    --------
+    >>> blocks = as_blocks(np.arange(10.0).reshape(5, 2), rows=2)
+    >>> blocks.lengths, blocks.read(1)
+    ((2, 2, 1), array([[4., 5.], [6., 7.]]))
+    """
+    if isinstance(source, Blocks):
+        return source
+    if isinstance(source, str | os.PathLike):
+        return _of_path(Path(source), rows)
+    home = type(source).__module__.partition(".")[0]
+    if home == "dask" or hasattr(source, "__dask_graph__"):
+        return _of_dask(source)
+    if home == "pandas":
+        source = source.to_numpy()
+    if not hasattr(source, "shape"):
+        source = np.asarray(source)
+    return _of_sliceable(source, rows)
+
+
+def default_rows(width: int) -> int:
+    """Rows of a block of about 64 MB."""
+    return max(1, BLOCK_BYTES // (8 * max(1, width)))
+
+
+def _of_sliceable(source: Any, rows: int | None) -> Blocks:
+    if len(source.shape) != 2:
+        raise ValueError(f"X must be 2-D (samples × features), got shape {tuple(source.shape)}")
+    n, width = (int(s) for s in source.shape)
+    rows = rows or default_rows(width)
+    chunks = getattr(source, "chunks", None)  # Zarr, h5py: read whole chunks
+    if chunks and isinstance(chunks[0], int) and chunks[0] < rows:
+        rows -= rows % chunks[0]
+    starts = range(0, n, rows)
+    lengths = tuple(min(rows, n - s) for s in starts)
+    return Blocks(lengths, width, lambda b: source[b * rows : b * rows + lengths[b]])
+
+
+def _of_path(path: Path, rows: int | None) -> Blocks:
+    if path.suffix == ".npy":
+        return _of_sliceable(np.load(path, mmap_mode="r"), rows)
+    if path.suffix == ".zarr":
+        return _of_sliceable(need("zarr", "dask").open_array(str(path), mode="r"), rows)
+    if path.suffix in {".parquet", ".pq"} or path.is_dir():
+        return _of_parquet(path)
+    raise ValueError(f"{path}: expected .npy, .zarr, .parquet or a folder of Parquet files")
+
+
+def _of_parquet(path: Path) -> Blocks:
+    parquet = need("pyarrow.parquet", "dask")
+    files = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
+    if not files:
+        raise ValueError(f"{path} holds no .parquet file")
+    groups, lengths, width = [], [], None
+    for file in files:
+        meta = parquet.ParquetFile(file).metadata
+        if width is not None and meta.num_columns != width:
+            raise ValueError(f"{file} has {meta.num_columns} columns, others have {width}")
+        width = meta.num_columns
+        for g in range(meta.num_row_groups):
+            if meta.row_group(g).num_rows:
+                groups.append((file, g))
+                lengths.append(meta.row_group(g).num_rows)
+
+    def load(b: int) -> np.ndarray:
+        table = parquet.ParquetFile(groups[b][0]).read_row_group(groups[b][1])
+        return np.column_stack([column.to_numpy() for column in table.columns])
+
+    return Blocks(tuple(lengths), int(width or 0), load)
+
+
+def _of_dask(source: Any) -> Blocks:
+    """Partitions of a dask collection, computed where its own scheduler says, one at a time."""
+    if hasattr(source, "to_dask_array"):
+        source = source.to_dask_array(lengths=True)
+    if source.ndim != 2:
+        raise ValueError(f"X must be 2-D (samples × features), got {source.ndim}-D")
+    if source.numblocks[1] > 1:
+        source = source.rechunk({1: -1})
+    if any(np.isnan(s) for s in source.chunks[0]):
+        source = source.compute_chunk_sizes()
+    return Blocks(
+        tuple(int(s) for s in source.chunks[0]),
+        int(source.shape[1]),
+        lambda b: source.blocks[b].compute(),
+    )
+
+
+def write_labels(parts: Iterable[Ints], path: str | os.PathLike[str], n: int) -> Path:
+    """Write labels block by block: ``.npy`` (a memmap, int64) or ``.parquet`` (column ``label``).
+
+    Parameters
+    ----------
+    parts : iterable of ndarray
+        Labels of one block after the other.
+    path : path
+        Where to.
+    n : int
+        Labels in all.
+
+    Returns
+    -------
+    pathlib.Path
+        ``path``.
+    """
+    path = Path(path)
+    written = 0
+    if path.suffix == ".npy":
+        out = np.lib.format.open_memmap(path, mode="w+", dtype=np.int64, shape=(n,))
+        for labels in parts:
+            out[written : written + len(labels)] = labels
+            written += len(labels)
+        out.flush()
+    elif path.suffix in {".parquet", ".pq"}:
+        arrow, parquet = need("pyarrow", "dask"), need("pyarrow.parquet", "dask")
+        with parquet.ParquetWriter(path, arrow.schema([("label", arrow.int64())])) as writer:
+            for labels in parts:
+                writer.write_table(arrow.table({"label": np.asarray(labels, dtype=np.int64)}))
+                written += len(labels)
+    else:
+        raise ValueError(f"{path}: labels are written to .npy or .parquet")
+    if written != n:
+        raise ValueError(f"{path}: {written} labels were written, {n} were announced")
+    return path

@@ -1,0 +1,140 @@
+"""What fits: memory at hand, and a plan of cells and block sizes that stays below it.
+
+The plan is arithmetic on n, d and the rank r; it reads no data. Peak bytes on one process are
+
+    block   rows · (d · 20 + r · 24)        rows in float64, float32 and as stored; Z and temporaries
+    sums    cells · r · 8 · 4               cell sums of a block, of the total, and two in reduction
+    path    cells · r · 8 · 30 + 4 · cells² points, duals on ~6 edges a cell, levels; Ward's distances
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+# Up to this many rows the path is solved on the rows themselves.
+EXACT_ROWS = 20_000
+
+# Cells when memory allows: the path on them takes about a minute, and a cell of a
+# million rows has 125 of them.
+CELLS = 8_000
+
+_UNITS = {"": 1, "B": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+_BINARY = {"KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """How a fit will go.
+
+    Attributes
+    ----------
+    coarse : bool
+        Whether rows are first grouped into cells.
+    cells : int
+        Most cells (or the number of rows if not coarse).
+    block_rows : int
+        Rows read at a time.
+    bytes : int
+        Estimated peak of one process.
+    """
+
+    coarse: bool
+    cells: int
+    block_rows: int
+    bytes: int
+
+    def __str__(self) -> str:
+        how = f"{self.cells} cells" if self.coarse else "every row"
+        return f"path on {how}, blocks of {self.block_rows} rows, about {self.bytes / 1e9:.2f} GB"
+
+
+def memory_available() -> int:
+    """Bytes this process may still take: physical memory at hand, within a container's limit."""
+    try:
+        free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (ValueError, OSError, AttributeError):  # no such name on this system
+        free = 4 * 10**9
+    info = Path("/proc/meminfo")
+    if info.exists():  # Linux counts the page cache as taken; MemAvailable does not
+        for line in info.read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                free = int(line.split()[1]) * 1024
+    limit, used = Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory.current")
+    if limit.exists() and used.exists() and (text := limit.read_text().strip()).isdigit():
+        free = min(free, int(text) - int(used.read_text()))
+    return max(free, 2**26)
+
+
+def parse_bytes(size: int | float | str) -> int:
+    """Bytes from a number or a string such as ``"4GB"`` or ``"512 MiB"``.
+
+    Examples
+    --------
+    >>> parse_bytes("4GB"), parse_bytes("1.5 KiB"), parse_bytes(10)
+    (4000000000, 1536, 10)
+    """
+    if not isinstance(size, str):
+        value = float(size)
+    else:
+        text = size.strip().upper()
+        digits = text.rstrip("BKMGTI ")
+        unit = text[len(digits) :].strip()
+        factor = (_BINARY | _UNITS).get(unit.removesuffix("B") if len(unit) > 1 else unit)
+        try:
+            value = float(digits) * (factor or float("nan"))
+        except ValueError:
+            value = float("nan")
+    if not value > 0:
+        raise ValueError(f"max_memory must be a positive number of bytes or '4GB': {size!r}")
+    return int(value)
+
+
+def plan(
+    n: int,
+    d: int,
+    rank: int,
+    *,
+    max_memory: int | float | str | None = None,
+    coarsen: bool | int | str = "auto",
+) -> Plan:
+    """Decide between rows and cells, and how large blocks may be.
+
+    Parameters
+    ----------
+    n, d, rank : int
+        Rows, columns, and dimensions of the embedding.
+    max_memory : int or str, optional
+        Bytes, or ``"4GB"``; by default half of what the machine has at hand.
+    coarsen : "auto", bool or int
+        ``False``: never; ``True``: always; an int: always, into at most that many cells;
+        ``"auto"``: where n is beyond 20,000 or the rows do not fit.
+
+    Examples
+    --------
+    >>> print(plan(1_000_000, 2, 200, max_memory="6GB"))
+    path on 8000 cells, blocks of 206611 rows, about 2.69 GB
+    >>> plan(500, 4, 100, max_memory="6GB").coarse
+    False
+    """
+    limit = parse_bytes(max_memory) if max_memory is not None else memory_available() // 2
+    rank = max(rank, 1)
+
+    def path_bytes(points: int) -> int:
+        return points * rank * 8 * 34 + 4 * points**2
+
+    if coarsen is True or coarsen == "auto":
+        cells = CELLS
+        while cells > 64 and path_bytes(cells) > limit // 2:
+            cells //= 2
+    else:
+        cells = int(coarsen) if coarsen else n
+    whole = n * d * 8 + path_bytes(n)
+    coarse = bool(coarsen) and (coarsen != "auto" or n > EXACT_ROWS or whole > limit) and cells < n
+    points = cells if coarse else n
+    row_bytes = 20 * d + 24 * rank
+    spare = max(limit - path_bytes(points), limit // 4)
+    # A quarter of what is left: two blocks may be at work, and readers hold one more.
+    block_rows = int(max(1, min(n, spare // 4 // row_bytes, 1_000_000_000 // row_bytes)))
+    return Plan(coarse, points, block_rows, path_bytes(points) + 2 * block_rows * row_bytes)
