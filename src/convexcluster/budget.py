@@ -2,9 +2,9 @@
 
 The plan is arithmetic on n, d and the rank r; it reads no data. Peak bytes on one process are
 
-    block   rows · (d · 20 + r · 24)        rows in float64, float32 and as stored; Z and temporaries
-    sums    cells · r · 8 · 4               cell sums of a block, of the total, and two in reduction
-    path    cells · r · 8 · 30 + 4 · cells² points, duals on ~6 edges a cell, levels; Ward's distances
+    block   rows · (d · 20 + r · 24)   rows in float64, float32 and as stored; Z and temporaries
+    sums    cells · r · 8 · 4          cell sums of a block, of the total, and two in reduction
+    path    cells · r · 8 · 30         points, duals on about six edges a cell, contracted levels
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ def plan(
     Examples
     --------
     >>> print(plan(1_000_000, 2, 200, max_memory="6GB"))
-    path on 8000 cells, blocks of 206611 rows, about 2.69 GB
+    path on 8000 cells, blocks of 206611 rows, about 2.44 GB
     >>> plan(500, 4, 100, max_memory="6GB").coarse
     False
     """
@@ -122,7 +122,7 @@ def plan(
     rank = max(rank, 1)
 
     def path_bytes(points: int) -> int:
-        return points * rank * 8 * 34 + 4 * points**2
+        return points * rank * 8 * 34
 
     if coarsen is True or coarsen == "auto":
         cells = CELLS

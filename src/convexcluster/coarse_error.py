@@ -7,15 +7,15 @@ proportion to w_ij. With no flow inside cells the residual z_i − c_g − (Dᵀ
 
     b_i + e_g,   b_i = (z_i − z̄_g) + (ext_g/M_g − ext_i/m_i),   Σ_{i∈g} m_i b_i = 0,
 
-where ext is what the spread duals take from a row or a cell, and e_g is the coarse residual. Flows λ
-inside the cells, ‖λ_l‖ ≤ γ w_l, change b to V = b − M⁻¹DᵀΛ_inside and keep its cell means at 0.
+where ext is what the spread duals take from a row or a cell, and e_g is the coarse residual. Flows
+λ inside the cells, ‖λ_l‖ ≤ γ w_l, change b to V = b − M⁻¹DᵀΛ_inside and keep its cell means at 0.
 
 **Theorem.** The duality gap of the fine problem at (UC, Λ) is G + ½‖V‖²_M, hence
 
     ‖UC − A*‖_M ≤ √(2G + ‖V‖²_M) ≤ √(2G) + ‖V‖_M,    ‖V‖_M ≤ ‖b‖_M.
 
-Proof. The gap is ½‖A − A_Λ‖²_M + Σ_l (c_l‖(DA)_l‖ − ⟨λ_l, (DA)_l⟩). Inside a cell DA = 0. Between g and
-h every edge has DA = c_g − c_h and λ_l = (w_l/W_gh)Λ_gh, so the slacks add up to the coarse slack.
+Proof. The gap is ½‖A − A_Λ‖²_M + Σ_l (c_l‖(DA)_l‖ − ⟨λ_l, (DA)_l⟩). Inside a cell DA = 0. Between g
+and h every edge has DA = c_g − c_h and λ_l = (w_l/W_gh)Λ_gh, so the slacks sum to the coarse slack.
 A_Λ − A = V + e in row i of g; V has mass-weighted cell means 0 and e is constant on cells, so
 ‖V + e‖²_M = ‖V‖²_M + Σ M_g‖e_g‖². The coarse gap G is the slack plus ½ Σ M_g‖e_g‖². Strong
 convexity gives ½‖UC − A*‖²_M ≤ gap. Λ_inside = 0 gives V = b, and flows are chosen to lower ‖V‖. ∎
@@ -27,9 +27,9 @@ G + ½‖V‖² + ½τ². So the three errors add as squares, and never are less
 Two fine graphs are covered:
 
 - ``points``: a graph on the rows themselves, e.g. their kNN graph. V is found by sweeps.
-- ``spread``: the graph is given between cells (W_gh), and the rows inherit it: an edge between g and
-  h has w_ij = W_gh m_i m_j/(M_g M_h), and inside g all pairs have w_ij = ω m_i m_j/M_g. Then ext_i/m_i
-  is the same for all rows of g, b_i = z_i − z̄_g, ‖b_g‖² is the scatter S_g, and the flow
+- ``spread``: the graph is given between cells (W_gh), and the rows inherit it: an edge between g
+  and h has w_ij = W_gh m_i m_j/(M_g M_h), and inside g all pairs have w_ij = ω m_i m_j/M_g. Then
+  ext_i/m_i is the same for all rows of g, b_i = z_i − z̄_g, ‖b_g‖² is the scatter S_g, and the flow
   λ_ij = t m_i m_j (b_i − b_j)/M_g takes off t·b_i; it is feasible iff t·‖b_i − b_j‖ ≤ γω. So
   ‖V_g‖ = (1 − t_g)√S_g, t_g = min(1, γω/diam_g): from γ = max diam_g/ω on, *coarsening is exact*.
 """
@@ -124,7 +124,7 @@ def spread_graph(graph: Graph, labels: Ints, masses: Floats) -> Graph:
     It has an edge for every pair of rows in the same or in adjacent cells: for tests and small n.
     """
     count = int(labels.max()) + 1
-    M = np.bincount(labels, masses, count)
+    M = np.bincount(labels, masses, count).astype(np.float64)
     table = np.zeros((count, count))
     i, j = graph.edges.T
     table[i, j] = table[j, i] = graph.weights / (M[i] * M[j])
@@ -167,7 +167,7 @@ def contract(graph: Graph, labels: Ints) -> Contraction:
     keys, inverse = np.unique(ends[outside, 0] * count + ends[outside, 1], return_inverse=True)
     across = np.full(len(ends), -1, dtype=np.int64)
     across[outside] = inverse
-    weights = np.bincount(inverse, graph.weights[outside], len(keys))
+    weights = np.bincount(inverse, graph.weights[outside], len(keys)).astype(np.float64)
     return Contraction(Graph(np.column_stack(np.divmod(keys, count)), weights), across)
 
 

@@ -7,17 +7,21 @@ certificate is float64.
 
 from __future__ import annotations
 
-import heapq
-
 import numpy as np
 from numba import njit
+
+from ..problem import Floats, Ints
+
+Rows = np.ndarray  # (n, d), float32, C-contiguous
 
 # Sums may be reordered for SIMD; NaN and infinity keep their meaning (no "nnan", no "ninf").
 SIMD = {"reassoc", "contract"}
 
 
 @njit(cache=True, nogil=True, fastmath=SIMD)
-def _spread(X, masses, order, start, end, mean, spread):
+def _spread(
+    X: Rows, masses: Floats, order: Ints, start: int, end: int, mean: Floats, spread: Floats
+) -> float:
     """Mass, mean and mass-weighted squared spread per coordinate of the rows order[start:end]."""
     d = X.shape[1]
     mean[:] = 0.0
@@ -41,7 +45,38 @@ def _spread(X, masses, order, start, end, mean, spread):
 
 
 @njit(cache=True, nogil=True)
-def bisect(X, masses, budget):
+def _push(heap: Ints, size: int, weight: Floats, p: int) -> int:
+    """Put node p on a heap of nodes with the heaviest first; the new size."""
+    k = size
+    while k > 0 and weight[heap[(k - 1) // 2]] < weight[p]:
+        heap[k] = heap[(k - 1) // 2]
+        k = (k - 1) // 2
+    heap[k] = p
+    return size + 1
+
+
+@njit(cache=True, nogil=True)
+def _pop(heap: Ints, size: int, weight: Floats) -> int:
+    """Take the heaviest node off; the heap has one node less."""
+    top = heap[0]
+    last = heap[size - 1]
+    k = 0
+    while True:
+        child = 2 * k + 1
+        if child >= size - 1:
+            break
+        if child + 1 < size - 1 and weight[heap[child + 1]] > weight[heap[child]]:
+            child += 1
+        if weight[heap[child]] <= weight[last]:
+            break
+        heap[k] = heap[child]
+        k = child
+    heap[k] = last
+    return top
+
+
+@njit(cache=True, nogil=True)
+def bisect(X: Rows, masses: Floats, budget: int) -> tuple[Ints, Ints, Rows, Ints, Ints]:
     """Cut the heaviest cell at its mean, across its widest coordinate, until ``budget`` cells.
 
     A cell weighs mass × rms radius = √(mass · Σ m‖x − x̄‖²); one whose rows are all equal weighs 0
@@ -63,25 +98,31 @@ def bisect(X, masses, budget):
     widest = np.zeros(size, np.int64)
     middle = np.zeros(size, np.float32)
 
+    weight = np.zeros(size)
+    heap = np.zeros(size, np.int64)
+    waiting = 0  # nodes on the heap
+
     ends[0] = n
     nodes = 1
-    heap = [(0.0, 0)]
-    heap.pop()
-    fresh = np.zeros(2, np.int64)
-    n_fresh = 1
     cells = 1
+    measured = 0  # nodes below have their weight
     while True:
-        for f in range(n_fresh):
-            p = fresh[f]
+        for p in range(measured, nodes):
             mass = _spread(X, masses, order, starts[p], ends[p], mean, spread)
-            widest[p] = np.argmax(spread)
+            total = 0.0
+            for k in range(d):
+                total += spread[k]
+                if spread[k] > spread[widest[p]]:
+                    widest[p] = k
             middle[p] = mean[widest[p]]
-            weight = np.sqrt(mass * spread.sum())
-            if weight > 0.0:
-                heapq.heappush(heap, (-weight, p))
-        if cells == budget or len(heap) == 0:
+            weight[p] = np.sqrt(mass * total)
+            if weight[p] > 0.0:
+                waiting = _push(heap, waiting, weight, p)
+        measured = nodes
+        if cells == budget or waiting == 0:
             break
-        p = heapq.heappop(heap)[1]
+        p = _pop(heap, waiting, weight)
+        waiting -= 1
         a, t = widest[p], middle[p]
         low, high = starts[p], ends[p] - 1
         while low <= high:
@@ -91,14 +132,11 @@ def bisect(X, masses, budget):
                 order[low], order[high] = order[high], order[low]
                 high -= 1
         if low == starts[p] or low == ends[p]:
-            n_fresh = 0  # round-off put the mean outside the rows: nothing left to cut here
-            continue
+            continue  # round-off put the mean outside the rows: nothing left to cut here
         axis[p], cut[p] = a, t
         left[p], right[p] = nodes, nodes + 1
         starts[nodes], ends[nodes] = starts[p], low
         starts[nodes + 1], ends[nodes + 1] = low, ends[p]
-        fresh[0], fresh[1] = nodes, nodes + 1
-        n_fresh = 2
         nodes += 2
         cells += 1
 
@@ -110,11 +148,17 @@ def bisect(X, masses, budget):
             for q in range(starts[p], ends[p]):
                 labels[order[q]] = cell
             cell += 1
-    return labels, axis[:nodes].copy(), cut[:nodes].copy(), left[:nodes].copy(), right[:nodes].copy()
+    return (
+        labels,
+        axis[:nodes].copy(),
+        cut[:nodes].copy(),
+        left[:nodes].copy(),
+        right[:nodes].copy(),
+    )
 
 
 @njit(cache=True, nogil=True)
-def descend(X, axis, cut, left, right):
+def descend(X: Rows, axis: Ints, cut: Rows, left: Ints, right: Ints) -> Ints:
     """Leaf cell of every row in the tree of cuts of :func:`bisect`."""
     n = X.shape[0]
     labels = np.empty(n, np.int64)
@@ -127,7 +171,7 @@ def descend(X, axis, cut, left, right):
 
 
 @njit(cache=True, nogil=True, fastmath=SIMD)
-def walk(X, centres, neighbours, labels):
+def walk(X: Rows, centres: Rows, neighbours: Ints, labels: Ints) -> int:
     """Move each row to the nearest of its cell's neighbours until none is nearer; in place.
 
     ``neighbours[g]`` lists cells near cell g. The distance falls with every move, so the walk ends.
@@ -161,7 +205,9 @@ def walk(X, centres, neighbours, labels):
 
 
 @njit(cache=True, nogil=True)
-def add_rows(Z, masses, labels, mass, mean, scatter):
+def add_rows(
+    Z: Floats, masses: Floats, labels: Ints, mass: Floats, mean: Floats, scatter: Floats
+) -> None:
     """Add rows to the mass, mean and scatter Σ m‖z − z̄‖² of their cells; in place, stable.
 
     Welford's update, so that no large numbers cancel: δ = z − z̄, z̄ += (m/M)δ, S += m‖δ‖²(1 − m/M).
@@ -181,7 +227,7 @@ def add_rows(Z, masses, labels, mass, mean, scatter):
 
 
 @njit(cache=True, nogil=True)
-def farthest(Z, labels, anchors, reach):
+def farthest(Z: Floats, labels: Ints, anchors: Floats, reach: Floats) -> None:
     """Raise ``reach[g]`` to the greatest ‖z_i − anchors[g]‖ over the rows of cell g; in place."""
     n, r = Z.shape
     for i in range(n):
@@ -196,7 +242,9 @@ def farthest(Z, labels, anchors, reach):
 
 
 @njit(cache=True, nogil=True)
-def flow_inside(v, masses, edges, c, starts, sweeps):
+def flow_inside(
+    v: Floats, masses: Floats, edges: Ints, c: Floats, starts: Ints, sweeps: int
+) -> None:
     """Sweep flows over the edges inside each cell until they carry off what they can of v.
 
     Per cell, dual coordinate descent for min ½‖v − M⁻¹DᵀΛ‖²_M subject to ‖λ_l‖ ≤ c_l:
