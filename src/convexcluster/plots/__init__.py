@@ -1,0 +1,27 @@
+"""Pictures of data, paths and fitted estimators, as matplotlib ``Display`` objects.
+
+A display computes its arrays when it is made (``from_data``, ``from_path``, ``from_estimator``) and
+draws late, by ``plot(ax=None)``, which returns the axes. matplotlib is only needed to draw.
+"""
+
+from __future__ import annotations
+
+from .along import ClusterCountDisplay, ClusterPathDisplay
+from .blocks import ClusterSizesDisplay, KernelMatrixDisplay
+from .curves import ElbowDisplay, GapDisplay, HyperparameterDisplay, NMIDisplay
+from .points import LabelScatterDisplay, TSNEDisplay
+from .trees import DendrogramDisplay
+
+__all__ = [
+    "ClusterCountDisplay",
+    "ClusterPathDisplay",
+    "ClusterSizesDisplay",
+    "DendrogramDisplay",
+    "ElbowDisplay",
+    "GapDisplay",
+    "HyperparameterDisplay",
+    "KernelMatrixDisplay",
+    "LabelScatterDisplay",
+    "NMIDisplay",
+    "TSNEDisplay",
+]

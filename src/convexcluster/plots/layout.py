@@ -1,0 +1,180 @@
+"""From a tree and an embedding to what a picture needs: order, colour rank and a plane.
+
+Input is a SciPy linkage (n − 1, 4) or an embedding Z (n, r). Output:
+
+- the order of the leaves in which every branch is one contiguous run;
+- the colour rank of every sample. Follow the larger child from every node down: the tree falls
+  into heavy paths [1]_, each ending in one leaf. A leaf's prominence is the size of the topmost
+  node of its path, and a cluster takes the colour of its most prominent member. A merged cluster
+  therefore keeps the colour of its larger parent, and colours stay put as γ grows;
+- the first two kernel principal components, the leading eigenvectors of the centred ZᵀMZ.
+
+References
+----------
+.. [1] D. D. Sleator, R. E. Tarjan, "A data structure for dynamic trees", JCSS 26 (1983).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..problem import Floats, Ints
+
+
+@dataclass(frozen=True, slots=True)
+class Branches:
+    """Every node of a linkage as a run of the leaf order.
+
+    Attributes
+    ----------
+    order : ndarray of shape (n,)
+        Leaves from one end of the tree to the other.
+    start, size : ndarray of shape (2n − 1,)
+        The members of ``node`` are ``order[start[node] : start[node] + size[node]]``.
+    """
+
+    order: Ints
+    start: Ints
+    size: Ints
+
+    @classmethod
+    def of(cls, linkage: Floats) -> Branches:
+        """Lay out ``linkage``; one pass up for the sizes, one down for the starts.
+
+        Examples
+        --------
+        >>> tree = Branches.of(np.array([[0.0, 2, 1, 2], [1, 3, 2, 3]]))
+        >>> tree.order, tree.members(3)
+        (array([1, 0, 2]), array([0, 2]))
+        """
+        n = len(linkage) + 1
+        pairs = linkage[:, :2].astype(np.int64).tolist()
+        size = [1] * (2 * n - 1)
+        for i, (a, b) in enumerate(pairs):
+            size[n + i] = size[a] + size[b]
+        start = [0] * (2 * n - 1)
+        for i in range(n - 2, -1, -1):
+            a, b = pairs[i]
+            start[a] = start[n + i]
+            start[b] = start[n + i] + size[a]
+        order = np.empty(n, dtype=np.int64)
+        order[start[:n]] = np.arange(n)
+        return cls(order, np.array(start), np.array(size))
+
+    def members(self, node: int) -> Ints:
+        """Samples below ``node``, ascending."""
+        return np.sort(self.order[self.start[node] : self.start[node] + self.size[node]])
+
+
+def colour_ranks(linkage: Floats) -> Ints:
+    """Colour rank of every sample, 0 for the most prominent; a permutation of 0 … n − 1.
+
+    Examples
+    --------
+    The heavy path from the root ends in sample 0; sample 2 leaves it last, as a branch of two.
+
+    >>> colour_ranks(np.array([[0.0, 1, 1, 2], [2, 3, 2, 2], [4, 5, 3, 4]]))
+    array([0, 2, 1, 3])
+    """
+    n = len(linkage) + 1
+    pairs = linkage[:, :2].astype(np.int64).tolist()
+    size = Branches.of(linkage).size.tolist()
+    prominence = [n] * (2 * n - 1)
+    for i in range(n - 2, -1, -1):
+        a, b = pairs[i]
+        light, heavy = (b, a) if size[a] >= size[b] else (a, b)
+        prominence[heavy] = prominence[n + i]
+        prominence[light] = size[light]
+    ranks = np.empty(n, dtype=np.int64)
+    ranks[np.lexsort((np.arange(n), -np.array(prominence[:n])))] = np.arange(n)
+    return ranks
+
+
+def cluster_ranks(labels: Ints, ranks: Ints) -> Ints:
+    """Rank 0 … k − 1 of every cluster by its most prominent member.
+
+    Examples
+    --------
+    >>> cluster_ranks(np.array([0, 1, 2, 1]), np.array([3, 2, 0, 1]))
+    array([2, 1, 0])
+    """
+    least = np.full(int(labels.max()) + 1, len(labels), dtype=np.int64)
+    np.minimum.at(least, labels, ranks)
+    return np.argsort(np.argsort(least, kind="stable"), kind="stable")
+
+
+@dataclass(frozen=True, slots=True)
+class Plane:
+    """The first two principal components of an embedding.
+
+    Attributes
+    ----------
+    mean : ndarray of shape (r,)
+    axes : ndarray of shape (r, 2)
+        Orthonormal columns; the second is zero if the embedding has one dimension.
+    share : ndarray of shape (2,)
+        Share of the variance along each.
+    """
+
+    mean: Floats
+    axes: Floats
+    share: Floats
+
+    @classmethod
+    def of(cls, Z: Floats, masses: Floats | None = None) -> Plane:
+        """Principal plane of the rows of ``Z``, weighted by ``masses``.
+
+        Examples
+        --------
+        >>> plane = Plane.of(np.array([[0.0, 1], [0, -1], [3, 0], [-3, 0]]))
+        >>> plane.share, plane.project(np.array([[6.0, 0]]))
+        (array([0.9, 0.1]), array([[6., 0.]]))
+        """
+        m = np.ones(len(Z)) if masses is None else masses
+        mean = m @ Z / m.sum()
+        centred = Z - mean
+        values, vectors = np.linalg.eigh(centred.T @ (m[:, None] * centred))
+        values, vectors = values[::-1][:2], vectors[:, ::-1][:, :2]
+        if Z.shape[1] < 2:
+            values = np.append(values, np.zeros(2 - len(values)))
+            vectors = np.pad(vectors, ((0, 0), (0, 2 - vectors.shape[1])))
+        # an eigenvector's sign is arbitrary: make the entry of largest modulus positive
+        if len(vectors):
+            largest = vectors[np.abs(vectors).argmax(axis=0), np.arange(2)]
+            vectors = vectors * np.where(largest < 0, -1.0, 1.0)
+        total = float(m @ (centred**2).sum(axis=1))
+        share = np.maximum(values, 0.0) / total if total > 0 else np.zeros(2)
+        return cls(mean, vectors, share)
+
+    def project(self, A: Floats) -> Floats:
+        """Coordinates of the rows of ``A`` in the plane, shape (len(A), 2)."""
+        return (A - self.mean) @ self.axes
+
+    def axis_names(self, kernel: bool = True) -> tuple[str, str]:
+        """Names of the axes with their share of the variance."""
+        noun = "kernel principal component" if kernel else "principal component"
+        first, second = (f"{noun} {i + 1} ({self.share[i]:.0%} of variance)" for i in range(2))
+        return first, second
+
+
+def subsample(n: int, most: int, labels: Ints | None = None, seed: int = 0) -> Ints:
+    """At most ``most`` of n indices, ascending; every label keeps one if there is room.
+
+    Examples
+    --------
+    >>> subsample(5, 10)
+    array([0, 1, 2, 3, 4])
+    >>> len(subsample(100_000, 2_000))
+    2000
+    """
+    if n <= most:
+        return np.arange(n)
+    first = np.empty(0, dtype=np.int64)
+    if labels is not None:
+        first = np.unique(labels, return_index=True)[1]
+        first = first if len(first) <= most else first[:0]
+    rest = np.setdiff1d(np.arange(n), first)
+    drawn = np.random.default_rng(seed).choice(rest, most - len(first), replace=False)
+    return np.sort(np.concatenate([first, drawn]))
