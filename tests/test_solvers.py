@@ -43,10 +43,12 @@ def cases():
 
 
 CASES = cases()
-TOL = 1e-9
+TOL = 1e-8
 
 
 def run(case, solver, tol=TOL, **options):
+    if solver == "algorithm1" and CASES[case][4] is not None:
+        pytest.skip("Algorithm 1 has no masses")
     Z, edges, weights, gamma, masses = CASES[case]
     problem = Problem.of(Z, edges, weights, gamma, masses)
     return problem, solve(

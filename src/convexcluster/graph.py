@@ -6,6 +6,7 @@ Input is ``edges`` (m, 2) with i < j and ``weights`` (m,); D is the m × n incid
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -80,6 +81,40 @@ def component_means(Z: Floats, masses: Floats, labels: Ints) -> Floats:
     k = int(labels.max()) + 1
     member = sparse.csr_array((masses, (labels, np.arange(len(labels)))), shape=(k, len(labels)))
     return (member @ Z) / np.asarray(member.sum(axis=1))[:, None]
+
+
+def factor(edges: Ints, weights: Floats, masses: Floats) -> Callable[[Floats], Floats]:
+    """Solver of (M + L_w) X = B by a sparse factor; the ordering suits symmetric matrices.
+
+    Examples
+    --------
+    >>> factor(np.array([[0, 1]]), np.array([1.0]), np.ones(2))(np.array([[3.0], [0.0]]))
+    array([[2.], [1.]])
+    """
+    system = laplacian(edges, weights, len(masses)) + sparse.diags_array(masses)
+    return splu(
+        sparse.csc_array(system),
+        permc_spec="MMD_AT_PLUS_A",
+        options={"SymmetricMode": True},
+        diag_pivot_thresh=0.0,
+    ).solve
+
+
+def quotient(edges: Ints, weights: Floats, labels: Ints) -> Graph:
+    """Contract every label to one sample: edges between labels, with the sum of their weights.
+
+    Examples
+    --------
+    >>> graph = quotient(np.array([[0, 1], [0, 2], [1, 2]]), np.ones(3), np.array([0, 0, 1]))
+    >>> graph.edges.tolist(), graph.weights.tolist()
+    ([[0, 1]], [2.0])
+    """
+    k = int(labels.max()) + 1
+    ends = np.sort(labels[edges], axis=1)
+    between = ends[:, 0] < ends[:, 1]
+    keys, inverse = np.unique(ends[between, 0] * k + ends[between, 1], return_inverse=True)
+    summed = np.bincount(inverse.ravel(), weights[between], len(keys)).astype(np.float64)
+    return Graph(np.column_stack([keys // k, keys % k]), summed)
 
 
 # A factor of L_w is exact, but its fill grows with the dimension of the graph; beyond this many

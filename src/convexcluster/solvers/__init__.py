@@ -17,15 +17,17 @@ from numpy.typing import ArrayLike
 
 from ..certificate import duality_gap
 from ..problem import Floats, Problem, Solution, Status
-from . import admm, ama, auto, ssnal, sweeps
+from . import admm, algorithm1, ama, auto, mm, ssnal, sweeps
 from .driver import drive
 
 Solver = Callable[[Problem, float, int | None, Floats | None], Solution]
 
 SOLVERS: dict[str, Solver] = {
     "auto": auto.solve,
+    "algorithm1": algorithm1.solve,
     "admm": partial(drive, admm.METHOD),
     "ama": partial(drive, ama.METHOD),
+    "mm": partial(drive, mm.METHOD),
     "ssnal": partial(drive, ssnal.METHOD),
     "sweeps": partial(drive, sweeps.METHOD),
 }

@@ -16,11 +16,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from scipy import sparse
-from scipy.sparse.linalg import splu
 
 from ..certificate import project
-from ..graph import incidence
+from ..graph import factor, incidence
 from ..problem import Floats, Problem
 from .driver import Method, Point
 
@@ -31,17 +29,15 @@ IMBALANCE = 5.0  # ratio of the residuals beyond which a new factor pays for its
 def iterates(problem: Problem, warm: Floats | None, target: float) -> Iterator[Point]:
     """Yield the ADMM iterates (A, Λ)."""
     D = incidence(problem.edges, problem.n)
-    L = sparse.csc_array(D.T @ D)
-    M = sparse.diags_array(problem.masses, format="csc")
     MZ = problem.masses[:, None] * problem.Z
     c = problem.c
     rho = float(np.mean(problem.masses))
-    factor = splu(sparse.csc_array(M + rho * L))
+    solve = factor(problem.edges, np.full(len(c), rho), problem.masses)
     Lam = np.zeros((len(c), problem.Z.shape[1])) if warm is None else project(warm, c)
     V = D @ problem.Z
     step = 0
     while True:
-        A = factor.solve(MZ + D.T @ (rho * V - Lam))
+        A = solve(MZ + D.T @ (rho * V - Lam))
         DA = D @ A
         T = Lam + rho * (RELAXATION * DA + (1.0 - RELAXATION) * V)
         Lam = project(T, c)
@@ -54,7 +50,7 @@ def iterates(problem: Problem, warm: Floats | None, target: float) -> Iterator[P
             dual = rho * float(np.linalg.norm(D.T @ (V - V_old)))
             if primal > IMBALANCE * dual or dual > IMBALANCE * primal:
                 rho *= float(np.clip(np.sqrt(primal / max(dual, 1e-300)), 0.1, 10.0))
-                factor = splu(sparse.csc_array(M + rho * L))
+                solve = factor(problem.edges, np.full(len(c), rho), problem.masses)
 
 
 METHOD = Method(iterates, max_iter=20_000, every=10)

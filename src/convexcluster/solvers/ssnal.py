@@ -24,11 +24,9 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from scipy import sparse
-from scipy.sparse.linalg import splu
 
 from ..certificate import dual_point, project
-from ..graph import laplacian
+from ..graph import factor
 from ..loops.edges import hessian, residual
 from ..problem import Floats, Problem
 from .driver import Method, Point
@@ -111,17 +109,11 @@ def _line_search(
 
 def _preconditioner(problem: Problem, q: Floats) -> Callable[[Floats], Floats]:
     """Apply (M + Dᵀdiag(q)D)⁻¹, by a sparse factor, or by its diagonal on very large graphs."""
-    L = laplacian(problem.edges, q, problem.n)
     if problem.n > DIRECT_SIZE:
-        diagonal = (problem.masses + L.diagonal())[:, None]
+        degree = np.bincount(problem.edges.ravel(), np.repeat(q, 2), problem.n)
+        diagonal = (problem.masses + degree)[:, None]
         return lambda X: X / diagonal
-    factor = splu(
-        sparse.csc_array(L + sparse.diags_array(problem.masses)),
-        permc_spec="MMD_AT_PLUS_A",
-        options={"SymmetricMode": True},
-        diag_pivot_thresh=0.0,
-    )
-    return factor.solve
+    return factor(problem.edges, q, problem.masses)
 
 
 def _conjugate_gradients(
