@@ -1,0 +1,203 @@
+"""Pivoted Cholesky: K ≈ L Lᵀ from a few columns of K, which is never formed.
+
+After the pivots P, d_i = K_ii − ‖L_i‖² ≥ 0 is the squared distance of φ(x_i) from the span of
+φ(x_P), so τ² = Σ m_i d_i is known at every step. Pivots are taken in blocks: candidates are
+proposed, a small Cholesky among them rejects those that an earlier one of the block has made
+redundant, and the columns of the rest are computed with matrix products.
+
+- random: candidates are drawn with probability ∝ m_i d_i and kept with the probability by which
+  their residual has shrunk meanwhile, which gives exactly the law of one-at-a-time drawing.
+- greedy: candidates have m_i d_i of at least half the greatest, and are kept while they have.
+
+O(n r) memory, O(n r (r + d)) operations.
+
+References: Chen, Epperly, Tropp and Webber, Comm. Pure Appl. Math. 2025 (randomly pivoted
+Cholesky); Epperly, Tropp and Webber 2024 (blocks by rejection); DeVore, Petrova and Wojtaszczyk,
+Constr. Approx. 37, 2013 (greedy up to a factor).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from ..kernels import Kernel, Samples
+from ..memory import check_memory
+from ..problem import Floats, Ints
+from .result import Embedding, principal_axes
+
+# Without a rank from the user: columns beyond a thousand cost the solver more than they tell, and
+# half a gigabyte of them is what a laptop gives without being asked.
+DEFAULT_RANK = 1_000
+DEFAULT_BYTES = 5e8
+# Candidates per block: wide enough for matrix products, small beside the ranks that matter.
+BLOCK_SIZE = 64
+# A residual diagonal below −1e-8 of the largest K_ii is no round-off: K has a negative eigenvalue.
+INDEFINITE = 1e-8
+
+
+class IndefiniteKernel(ValueError):
+    """The kernel is not positive semi-definite, so it has no Cholesky factor."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        super().__init__(
+            f'kernel {kernel.name!r} is not positive semi-definite: use embedding="exact", which '
+            "centres and clips it and reports the share that was clipped"
+        )
+
+
+def pivoted(
+    X: Samples,
+    kernel: Kernel,
+    *,
+    rank: int | None = None,
+    tol: float = 1e-6,
+    random_state: int | np.random.Generator | None = None,
+    masses: Floats,
+    pivoting: str = "random",
+) -> Embedding:
+    """Pivoted Cholesky until τ² ≤ tol · tr(HKH) or ``rank`` columns, rotated to principal axes.
+
+    Half of ``tol`` goes to the factor, the rest to trailing principal axes that are dropped: this
+    is near the least number of columns for the error.
+    """
+    if pivoting not in PIVOTING:
+        raise ValueError(f"pivoting must be one of {', '.join(PIVOTING)}, got {pivoting!r}")
+    n = X.shape[0]
+    cap = rank or int(min(n, DEFAULT_RANK, max(1, DEFAULT_BYTES // (8 * n))))
+    check_memory(
+        16.0 * n * min(cap, n), f"an embedding of {n:,} samples in {cap} columns", "lower rank"
+    )
+    rng = np.random.default_rng(0 if random_state is None else random_state)
+    factor, pivots, residual = _factor(X, kernel, masses, cap, tol / 2, pivoting, rng)
+    lost = float(masses @ residual)
+    mean, Q, variances = principal_axes(factor, masses)
+    triangle = np.hstack([part[pivots] for part in factor])
+    Z = np.zeros((n, Q.shape[1]))
+    start = 0
+    for part in factor:
+        stop = start + part.shape[1]
+        Z += (part - mean[start:stop]) @ Q[start:stop]
+        start = stop
+    embedding = Embedding(
+        Z=Z,
+        trace_error=lost,
+        is_bound=True,
+        clipped_share=0.0,
+        method="pivoted" if pivoting == "random" else pivoting,
+        variances=variances,
+        kernel=kernel,
+        n_features=X.shape[1],
+        basis=None if kernel.is_precomputed else X[pivots],
+        index=pivots,
+        shift=triangle @ mean,  # mean of k(x, x_P), since k(x_i, x_P) = L_i L_Pᵀ
+        B=solve_triangular(triangle.T, Q, lower=False) if len(pivots) else Q,
+    )
+    return embedding.truncate(tol * float(variances.sum()) - lost)
+
+
+def greedy(
+    X: Samples,
+    kernel: Kernel,
+    *,
+    rank: int | None = None,
+    tol: float = 1e-6,
+    random_state: int | np.random.Generator | None = None,
+    masses: Floats,
+) -> Embedding:
+    """:func:`pivoted` with ``pivoting="greedy"``; draws nothing at random."""
+    return pivoted(X, kernel, rank=rank, tol=tol, masses=masses, pivoting="greedy")
+
+
+def _factor(
+    X: Samples,
+    kernel: Kernel,
+    masses: Floats,
+    cap: int,
+    tol: float,
+    pivoting: str,
+    rng: np.random.Generator,
+) -> tuple[list[Floats], Ints, Floats]:
+    """Blocks of columns of L, the pivots in order, and the residual diagonal d."""
+    residual = kernel.diag(X)
+    largest = float(np.abs(residual).max())
+    if residual.min() < -INDEFINITE * largest:
+        raise IndefiniteKernel(kernel)
+    residual = np.maximum(residual, 0.0)
+    noise = 4 * np.finfo(float).eps * float(masses @ residual)
+    factor: list[Floats] = []
+    pivots = np.empty(0, dtype=np.int64)
+    spread = 0.0  # tr(H L Lᵀ H) ≤ tr(HKH), so that stopping by it is on the safe side
+    while len(pivots) < cap:
+        lost = float(masses @ residual)
+        if lost <= max(tol * spread, noise):
+            break
+        propose = PIVOTING[pivoting]
+        candidates, bar = propose(masses * residual, BLOCK_SIZE, rng)
+        rows = [part[candidates] for part in factor]
+        G = kernel.columns(
+            X[candidates], candidates, None if kernel.is_precomputed else X[candidates]
+        )
+        for part in rows:
+            G = G - part @ part.T
+        chosen = candidates[_accept(G, bar / masses[candidates])][: cap - len(pivots)]
+        if len(chosen) == 0:  # only round-off is left
+            break
+        columns = kernel.columns(X, chosen)
+        for part in factor:
+            columns -= part @ part[chosen].T
+        try:
+            corner = np.linalg.cholesky(columns[chosen])
+        except np.linalg.LinAlgError:
+            raise IndefiniteKernel(kernel) from None
+        block = np.ascontiguousarray(solve_triangular(corner, columns.T, lower=True).T)
+        block[chosen] = corner
+        block[pivots] = 0.0  # exact: earlier pivots have nothing left
+        residual -= np.einsum("ik,ik->i", block, block)
+        if residual.min() < -INDEFINITE * largest:
+            raise IndefiniteKernel(kernel)
+        residual = np.maximum(residual, 0.0)
+        residual[chosen] = 0.0
+        mean = masses @ block / masses.sum()
+        spread += float(masses @ ((block - mean) ** 2).sum(axis=1))
+        factor.append(block)
+        pivots = np.concatenate([pivots, chosen])
+    if not factor:
+        factor = [np.zeros((X.shape[0], 1))]
+    return factor, pivots, residual
+
+
+def _draw(trace: Floats, size: int, rng: np.random.Generator) -> tuple[Ints, Floats]:
+    """Candidates ∝ their share of the trace, and the bar that each residual must clear."""
+    candidates = rng.choice(len(trace), size=size, p=trace / trace.sum())
+    return candidates, rng.random(size) * trace[candidates]
+
+
+def _largest(trace: Floats, size: int, rng: np.random.Generator) -> tuple[Ints, Floats]:
+    """Candidates with at least half the greatest share, spread evenly, the greatest first."""
+    bar = trace.max() / 2
+    near = np.flatnonzero(trace >= bar)
+    near = near[np.unique(np.linspace(0, len(near) - 1, size).astype(np.int64))]
+    top = int(np.argmax(trace))
+    candidates = np.concatenate([[top], near[near != top]])
+    return candidates, np.full(len(candidates), bar)
+
+
+PIVOTING = {"random": _draw, "greedy": _largest}
+
+
+def _accept(G: Floats, bar: Floats) -> Ints:
+    """Positions of candidates whose residual still clears its bar, in order.
+
+    G is the residual Gram matrix of the candidates; each one kept is eliminated from the others.
+    """
+    G = G.copy()
+    start = np.diagonal(G).copy()
+    kept = []
+    for a in range(len(G)):
+        # a copy of a candidate has exactly nothing left; 1e-12 is above the round-off of that
+        if G[a, a] > max(bar[a], 1e-12 * start[a]) and start[a] > 0:
+            kept.append(a)
+            column = G[:, a] / np.sqrt(G[a, a])
+            G -= np.outer(column, column)
+    return np.array(kept, dtype=np.int64)

@@ -1,0 +1,193 @@
+"""What an embedding is: Z with Z Zᵀ ≈ K (centred), its error, and the map for new samples.
+
+Every method ends in one affine form: features f(x) — kernel values at landmarks, Fourier features
+or x itself — and z = (f(x) − shift) B. The axes of B are principal: columns of Z are uncorrelated
+and ordered by variance, so that trailing ones may be dropped at a known cost in trace.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ..kernels import Kernel, Samples, is_sparse
+from ..problem import Floats, Ints
+
+
+@dataclass(frozen=True)
+class Embedding:
+    """Samples as rows of Z, and everything needed to place new ones beside them.
+
+    Attributes
+    ----------
+    Z : ndarray of shape (n, r)
+        (Z Zᵀ) is the Gram matrix centred at the mean sample, up to ``trace_error``; of the method
+        ``identity`` Z is X itself and is not centred. Centring does not change the clustering.
+    trace_error : float
+        τ² = Σ mᵢ‖φ(xᵢ) − zᵢ‖² in the RKHS, up to a rotation: the centroids of all samples
+        together move by at most τ. The duality gap of the full problem is that of Z plus τ²/2.
+    is_bound : bool
+        Whether ``trace_error`` is proven; otherwise it is an estimate from a sample.
+    clipped_share : float
+        Σ|λ₋|/Σ|λ| of the centred Gram matrix: 0 for a positive semi-definite kernel.
+    method : str
+        A key of ``EMBEDDINGS``.
+    variances : ndarray of shape (r,)
+        Σ mᵢ z_ik² about the mean, per column, descending.
+    kernel : Kernel
+        What was embedded.
+    n_features : int
+        Columns that :meth:`transform` expects.
+    basis : ndarray, sparse array or None
+        Landmarks (rows of X), or Fourier frequencies (frequencies × features).
+    index : ndarray or None
+        Landmarks as positions among the training samples; ``None`` if they are not among them.
+    shift, B : ndarray or None
+        z = (f(x) − shift) B; ``B=None`` is the identity.
+    """
+
+    Z: Floats
+    trace_error: float
+    is_bound: bool
+    clipped_share: float
+    method: str
+    variances: Floats
+    kernel: Kernel
+    n_features: int
+    basis: Samples = None
+    index: Ints | None = None
+    shift: Floats | None = None
+    B: Floats | None = None
+
+    @property
+    def rank(self) -> int:
+        """Number of columns r."""
+        return self.Z.shape[1]
+
+    def transform(self, X: Samples) -> Floats:
+        """Rows of new samples in the coordinates of ``Z``; training samples get their own rows.
+
+        Parameters
+        ----------
+        X : (m, d) array or sparse matrix; for a precomputed kernel (m, n) with k(new, training)
+
+        Returns
+        -------
+        ndarray of shape (m, r)
+        """
+        X = self.kernel.check(X, n_train=self.n_features if self.kernel.is_precomputed else None)
+        if X.shape[1] != self.n_features:
+            raise ValueError(
+                f"X has {X.shape[1]} features, the embedding was made from {self.n_features}"
+            )
+        if self.B is None:
+            return X.toarray() if is_sparse(X) else X.copy()
+        return (self._features(X) - self.shift) @ self.B
+
+    def _features(self, X: Samples) -> Samples:
+        if self.method == "rff":
+            return fourier_features(X, self.basis)
+        if self.method == "identity":
+            return X
+        index = np.arange(0) if self.index is None else self.index
+        return self.kernel.columns(X, index, self.basis)
+
+    def truncate(self, budget: float) -> Embedding:
+        """Drop trailing columns as long as their variances sum to at most ``budget``.
+
+        The dropped part is orthogonal to what was lost before, so τ² grows by exactly its sum.
+        """
+        tail = np.cumsum(self.variances[::-1])[::-1]  # tail[k]: variance lost by keeping k columns
+        r = max(1, int(np.count_nonzero(tail > budget)))
+        if r >= self.rank or self.B is None:
+            return self
+        return replace(
+            self,
+            Z=np.ascontiguousarray(self.Z[:, :r]),
+            B=np.ascontiguousarray(self.B[:, :r]),
+            variances=self.variances[:r],
+            trace_error=self.trace_error + float(tail[r]),
+        )
+
+    def to_arrays(self) -> dict[str, Any]:
+        """Plain arrays, numbers and strings, for saving without pickle."""
+        if self.kernel.function is not None:
+            raise ValueError(
+                "a kernel that is a callable cannot be saved as data: name one of the built-in "
+                "kernels, or pickle the model"
+            )
+        out: dict[str, Any] = {
+            "Z": self.Z,
+            "trace_error": self.trace_error,
+            "is_bound": self.is_bound,
+            "clipped_share": self.clipped_share,
+            "method": self.method,
+            "variances": self.variances,
+            "n_features": self.n_features,
+            "kernel": json.dumps({"name": self.kernel.name, "params": self.kernel.params}),
+        }
+        if is_sparse(self.basis):
+            parts = ("data", "indices", "indptr")
+            out |= {f"basis_{part}": getattr(self.basis, part) for part in parts}
+            out["basis_shape"] = np.array(self.basis.shape)
+        elif self.basis is not None:
+            out["basis"] = self.basis
+        for name in ("index", "shift", "B"):
+            if getattr(self, name) is not None:
+                out[name] = getattr(self, name)
+        return out
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, Any]) -> Embedding:
+        """Inverse of :meth:`to_arrays`; 0-d arrays are taken for scalars."""
+        kernel = json.loads(str(np.asarray(arrays["kernel"])[()]))
+        basis = arrays.get("basis")
+        if "basis_data" in arrays:
+            parts = tuple(arrays[f"basis_{part}"] for part in ("data", "indices", "indptr"))
+            basis = sparse.csr_array(parts, shape=tuple(arrays["basis_shape"]))
+        return cls(
+            Z=np.asarray(arrays["Z"]),
+            trace_error=float(arrays["trace_error"]),
+            is_bound=bool(arrays["is_bound"]),
+            clipped_share=float(arrays["clipped_share"]),
+            method=str(np.asarray(arrays["method"])[()]),
+            variances=np.asarray(arrays["variances"]),
+            kernel=Kernel(kernel["name"], kernel["params"]),
+            n_features=int(arrays["n_features"]),
+            basis=basis,
+            index=arrays.get("index"),
+            shift=arrays.get("shift"),
+            B=arrays.get("B"),
+        )
+
+
+def fourier_features(X: Samples, frequencies: Floats) -> Floats:
+    """[cos ωᵀx, sin ωᵀx]/√D for D frequencies ω, so that ‖f(x)‖ = 1."""
+    phase = np.asarray(X @ frequencies.T)
+    return np.hstack([np.cos(phase), np.sin(phase)]) / np.sqrt(len(frequencies))
+
+
+def principal_axes(L: list[Floats], masses: Floats) -> tuple[Floats, Floats, Floats]:
+    """Mean, principal axes Q (columns) and variances of [L₁ L₂ …], mass-weighted, descending.
+
+    Axes whose variance is round-off are dropped; at least one is kept.
+    """
+    total = masses.sum()
+    means = [masses @ part / total for part in L]
+    widths = np.cumsum([0] + [part.shape[1] for part in L])
+    C = np.empty((widths[-1], widths[-1]))
+    for a, left in enumerate(L):
+        scaled = masses[:, None] * (left - means[a])
+        for b in range(a + 1):
+            block = scaled.T @ (L[b] - means[b])
+            C[widths[a] : widths[a + 1], widths[b] : widths[b + 1]] = block
+            C[widths[b] : widths[b + 1], widths[a] : widths[a + 1]] = block.T
+    variances, Q = np.linalg.eigh(C)
+    variances, Q = variances[::-1], Q[:, ::-1]
+    r = max(1, int(np.count_nonzero(variances > len(C) * np.finfo(float).eps * variances[0])))
+    return np.concatenate(means), Q[:, :r], np.maximum(variances[:r], 0.0)

@@ -1,0 +1,143 @@
+"""Nearest neighbours and the shortest edges that join components.
+
+Input is X (n × d), or a matrix of distances; output is indices and distances. Distances are
+computed from differences of the pair, so that a pair has one distance and duplicates have 0.
+"""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+from sklearn.neighbors import NearestNeighbors
+
+from .kernels import TREE_DIMENSION, Samples, is_sparse
+from .problem import Floats, Ints
+
+# Exact search is quadratic beyond tree dimensions: at this many samples it takes about a minute,
+# and a nearest-neighbour graph takes seconds.
+APPROXIMATE_SIZE = 50_000
+
+
+def nearest_neighbors(X: Samples, k: int, *, precomputed: bool = False) -> Ints:
+    """The k nearest other samples of every sample, shape (n, k), nearest first.
+
+    Exact, save for more than 50,000 samples in more than 15 dimensions if pynndescent is
+    installed. A sample is never its own neighbour; a duplicate of it may be.
+    """
+    n, d = X.shape
+    if precomputed:
+        search = NearestNeighbors(n_neighbors=k, metric="precomputed").fit(X)
+        return search.kneighbors(return_distance=False).astype(np.int64)
+    wide = is_sparse(X) or d > TREE_DIMENSION
+    if wide and n > APPROXIMATE_SIZE and find_spec("pynndescent"):
+        return _approximate(X, k)
+    search = NearestNeighbors(n_neighbors=k, algorithm="auto" if wide else "kd_tree").fit(X)
+    return search.kneighbors(return_distance=False).astype(np.int64)
+
+
+def _approximate(X: Samples, k: int) -> Ints:
+    from pynndescent import NNDescent
+
+    # one more than asked for, since a sample usually finds itself first, and duplicates may not
+    found = NNDescent(X, n_neighbors=k + 1, random_state=0).neighbor_graph[0].astype(np.int64)
+    own = found == np.arange(len(found))[:, None]
+    own[~own.any(axis=1), -1] = True
+    return found[~own].reshape(len(found), k)
+
+
+def edge_lengths(X: Samples, edges: Ints, *, precomputed: bool = False) -> Floats:
+    """Distance of every pair, in blocks."""
+    i, j = edges.T
+    if precomputed:
+        return X[i, j].astype(np.float64)
+    out = np.empty(len(edges))
+    step = max(1, 4_000_000 // max(1, X.shape[1]))
+    for s in range(0, len(edges), step):
+        difference = X[i[s : s + step]] - X[j[s : s + step]]
+        if is_sparse(difference):
+            out[s : s + step] = np.sqrt(difference.multiply(difference).sum(axis=1))
+        else:
+            out[s : s + step] = np.sqrt(np.einsum("ek,ek->e", difference, difference))
+    return out
+
+
+def joining_edges(X: Samples, labels: Ints, *, precomputed: bool = False) -> Ints:
+    """The shortest edges that make components one: a minimum spanning tree of the components.
+
+    Borůvka: each round joins every component to its nearest other one. Two components differ in
+    some bit of their numbers, so log₂(components) searches between the samples with that bit 0
+    and 1 find the nearest foreign sample of all, and no distance matrix is formed.
+    """
+    labels = labels.copy()
+    edges = np.empty((0, 2), dtype=np.int64)
+    count = int(labels.max()) + 1
+    while count > 1:
+        far, length = _nearest_foreign(X, labels, count, precomputed)
+        # the shortest edge out of each component; ties by sample, so that no cycle can form twice
+        order = np.lexsort((np.arange(len(labels)), length))
+        _, first = np.unique(labels[order], return_index=True)
+        near = order[first]
+        pairs = np.unique(np.sort(np.column_stack([near, far[near]]), axis=1), axis=0)
+        pairs, labels, count = _without_cycles(X, pairs, labels, count, precomputed)
+        edges = np.vstack([edges, pairs])
+    return edges
+
+
+def _nearest_foreign(
+    X: Samples, labels: Ints, count: int, precomputed: bool
+) -> tuple[Ints, Floats]:
+    """Nearest sample of another component, and its distance, for every sample."""
+    far = np.zeros(len(labels), dtype=np.int64)
+    length = np.full(len(labels), np.inf)
+    for bit in range(int(count - 1).bit_length()):
+        side = (labels >> bit) & 1
+        for own in (0, 1):
+            here, there = np.flatnonzero(side == own), np.flatnonzero(side != own)
+            if len(here) == 0 or len(there) == 0:
+                continue
+            distance, index = _nearest(X, here, there, precomputed)
+            closer = distance < length[here]
+            length[here[closer]] = distance[closer]
+            far[here[closer]] = there[index[closer]]
+    return far, length
+
+
+def _nearest(X: Samples, here: Ints, there: Ints, precomputed: bool) -> tuple[Floats, Ints]:
+    """Nearest of ``there`` for each of ``here``: distances and positions in ``there``."""
+    if precomputed:
+        block = X[np.ix_(here, there)]
+        index = block.argmin(axis=1)
+        return block[np.arange(len(here)), index], index
+    wide = is_sparse(X) or X.shape[1] > TREE_DIMENSION
+    search: Any = NearestNeighbors(n_neighbors=1, algorithm="auto" if wide else "kd_tree")
+    distance, index = search.fit(X[there]).kneighbors(X[here])
+    return distance[:, 0], index[:, 0]
+
+
+def _without_cycles(
+    X: Samples, pairs: Ints, labels: Ints, count: int, precomputed: bool
+) -> tuple[Ints, Ints, int]:
+    """Keep a spanning forest of the pairs as edges between components, and merge those."""
+    a, b = labels[pairs[:, 0]], labels[pairs[:, 1]]
+    order = np.argsort(edge_lengths(X, pairs, precomputed=precomputed), kind="stable")
+    parent = np.arange(count)
+
+    def root(c: int) -> int:
+        while parent[c] != c:
+            parent[c] = parent[parent[c]]
+            c = parent[c]
+        return c
+
+    kept = []
+    for e in order:
+        left, right = root(a[e]), root(b[e])
+        if left != right:
+            parent[left] = right
+            kept.append(e)
+    joins = sparse.coo_array((np.ones(len(kept)), (a[kept], b[kept])), shape=(count, count))
+    count, merged = connected_components(joins, directed=False)
+    return pairs[np.sort(kept)], merged.astype(np.int64)[labels], int(count)
