@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..graph import components
 from ..problem import Floats, Ints, check_gamma
@@ -153,22 +153,31 @@ def rooted(X: Floats, edges: Ints, weights: Floats) -> tuple[RootedTree, Ints, I
 
 # The path: γ grows by at most STRIDE; when few clusters are left a step may fuse at most FUSE_SHARE
 # of the edges (but always one), for which the ratio shrinks down to FINEST. Each halving of
-# log-ratio costs one more solve of an ever smaller tree.
+# log-ratio costs one more solve of an ever smaller tree. Edges fused in one step are ordered by
+# their lower bounds.
 STRIDE = 1.5
 FEW = 1_000
-FUSE_SHARE = 0.05
-FINEST = 1.002
+FUSE_SHARE = 0.15
+FINEST = 1.01
 
 
 def fusion_values(tree: RootedTree, edge: Ints) -> Floats:
-    """γ (end of the step) at which each edge of the spanning tree is contracted, shape (n − 1,)."""
+    """γ at which each edge of the spanning tree is contracted, shape (n − 1,).
+
+    It is exact up to the step of the path; within a step, (γ, γ′], edges lie in the order of their
+    lower bounds.
+    """
     values = np.full(len(edge) - 1, np.inf)
     still = edge.copy()  # edge of the spanning tree behind each edge of the contracted one
     top = tree.full_fusion() * (1 + 1e-9)
     gamma, ratio = 0.0, STRIDE
     fused = np.append(False, tree.first_fusion() == 0)  # duplicates
+    before = 0.0
     while True:
-        values[still[fused]] = gamma
+        order = np.argsort(tree.first_fusion()[fused[1:]], kind="stable")
+        values[still[fused][order]] = before + (gamma - before) * np.arange(
+            1, len(order) + 1
+        ) / max(len(order), 1)
         tree, _ = tree.contract(fused)
         still = still[~fused]
         k = len(still)
@@ -188,7 +197,7 @@ def fusion_values(tree: RootedTree, edge: Ints) -> Floats:
             fused[1:] = True
         elif fused.sum() <= allowed // 2:
             ratio = min(ratio**2, STRIDE)
-        gamma = target
+        before, gamma = gamma, target
 
 
 class TreeGuidedConvexClustering(ClusterMixin, BaseEstimator):
@@ -239,18 +248,29 @@ class TreeGuidedConvexClustering(ClusterMixin, BaseEstimator):
             raise ValueError(f"n_clusters must be in 1 … {len(X)}, got {self.n_clusters}")
         self.tree_, squares = spanning_tree(X)
         tree, _, edge = rooted(X, self.tree_, edge_weights(squares, self.bandwidth))
-        fused = np.zeros(len(X) - 1, dtype=bool)
         if self.n_clusters is None and self.gamma is not None:
             theta = tree.solve(check_gamma(self.gamma))
             same = (theta[:, 1:] == theta[:, tree.parent[1:]]).all(axis=0)
+            fused = np.zeros(len(X) - 1, dtype=bool)
             fused[edge[1:][same]] = True
         else:
             self.fusion_values_ = fusion_values(tree, edge)
             k = _longest_lived(self.fusion_values_) if self.n_clusters is None else self.n_clusters
-            fused[np.argsort(self.fusion_values_, kind="stable")[: len(X) - k]] = True
+            fused = self._fused(k)
         self.labels_ = components(self.tree_[fused], len(X))
         self.n_clusters_ = int(self.labels_.max()) + 1
         return self
+
+    def cut(self, n_clusters: int) -> Ints:
+        """Labels (n,) with another number of clusters, from the path of the fit."""
+        check_is_fitted(self, "fusion_values_")
+        return components(self.tree_[self._fused(n_clusters)], len(self.tree_) + 1)
+
+    def _fused(self, k: int) -> np.ndarray:
+        """All edges but the k − 1 that fuse last."""
+        fused = np.ones(len(self.tree_), dtype=bool)
+        fused[np.argsort(self.fusion_values_, kind="stable")[len(self.tree_) + 1 - k :]] = False
+        return fused
 
 
 def _longest_lived(values: Floats) -> int:
