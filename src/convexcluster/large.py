@@ -1,0 +1,276 @@
+"""More rows than a path can have: the problem on cells instead, and what that costs.
+
+Input: an :class:`~convexcluster.streaming.Engine` over blocks of rows. Output: :class:`Coarse`, a
+problem with at most ``budget`` weighted points whose solution stands for that of all rows, with the
+three errors of :mod:`convexcluster.coarse_error`:
+
+    distance to the solution on all rows  ≤  √(2·gap + coarsening² + embedding²).
+
+*Whose problem?* With ``graph="cells"`` the graph is built between the cell means and the rows inherit
+it (``spread``); with ``graph="points"`` it is the graph on the rows, summed between cells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from .coarse_error import (
+    CoarseningError,
+    Contraction,
+    cohesion,
+    contract,
+    points_error,
+    spread_error,
+    total_radius,
+)
+from .coarsen import Cells, Summary, cells_of, unite
+from .embedding import Embedding
+from .graph import Graph
+from .kernels import Kernel
+from .problem import Floats, Ints, Problem, Solution
+from .streaming import (
+    Engine,
+    Measure,
+    Projector,
+    join_measures,
+    join_refinements,
+    join_scans,
+    measure_block,
+    refine_block,
+    scan_block,
+)
+
+# Rows from which landmarks are taken: pivots are drawn where the kernel is not yet covered, and
+# twenty times as many rows as landmarks leave nothing of note uncovered.
+SAMPLE = 10_000
+
+# The automatic bandwidth is a neighbour distance, which shrinks as rows are added. It is taken
+# between this many weighted points, so that it does not depend on n.
+BANDWIDTH_POINTS = 2_000
+
+# Dimensions of the embedding unless the user asks: the path's cost is proportional to them, and
+# what is lost is measured and part of the certificate.
+RANK = 256
+
+# A refined cell becomes up to this many; its scatter falls by about this factor in 2-D.
+PIECES = 4
+
+
+@dataclass(frozen=True)
+class Coarse:
+    """Cells, their embedding, and how rows get to them.
+
+    Attributes
+    ----------
+    cells : Cells
+        Row → cell.
+    position : ndarray of shape (G,)
+        Cell → weighted point: cells in which no row fell share the point of the nearest one.
+    points : Summary
+        Masses, means in the embedding, and scatter of the weighted points.
+    X : ndarray of shape (g, d)
+        Means of the rows of each weighted point.
+    diameters : ndarray of shape (g,)
+        Upper bound on the distance between two rows of a point, in the embedding.
+    embedding : Embedding
+        With Z the means, and τ² of all rows as ``trace_error``.
+    kernel : Kernel
+    """
+
+    cells: Cells
+    position: Ints
+    points: Summary
+    X: Floats
+    diameters: Floats
+    embedding: Embedding
+    kernel: Kernel
+
+    def assign(self, X: Floats) -> Ints:
+        """Weighted point of every row."""
+        return self.position[self.cells.assign(X)]
+
+
+def coarsen_rows(
+    engine: Engine,
+    budget: int,
+    kernel_of: Callable[[Floats], Kernel],
+    embed: Callable[[Floats, Kernel], Embedding],
+    *,
+    seed: int = 0,
+) -> Coarse:
+    """Two passes over the rows.
+
+    Parameters
+    ----------
+    engine : Engine
+    budget : int
+        Most cells.
+    kernel_of : callable
+        The kernel, given some weighted points (for an automatic bandwidth).
+    embed : callable
+        ``embed(rows, kernel)`` on a sample of rows; the rest is placed by ``transform``.
+    seed : int
+        Of the sample.
+
+    Returns
+    -------
+    Coarse
+    """
+    scan = engine.reduce(
+        partial(scan_block, budget=budget, sample=SAMPLE, seed=seed),
+        partial(join_scans, budget=budget, sample=SAMPLE),
+    )
+    kernel = kernel_of(unite([scan.cells], BANDWIDTH_POINTS).means)
+    embedding = embed(scan.sample, kernel)
+    cells = cells_of(scan.cells.means, scan.cells.masses)
+    return _measured(engine, cells, embedding, kernel)
+
+
+def refine(engine: Engine, coarse: Coarse, error: CoarseningError, budget: int) -> Coarse:
+    """Cut the worst cells in up to four, as many as ``budget`` more cells allow.
+
+    The worst are those with the largest ‖V_g‖, and no more of them than carry nine tenths of ‖V‖².
+    """
+    order = np.argsort(-error.per_cell, kind="stable")
+    carried = np.cumsum(error.per_cell[order] ** 2)
+    most = min(int(np.searchsorted(carried, 0.9 * carried[-1])) + 1, budget // (PIECES - 1))
+    worst = order[: max(most, 0)]
+    if len(worst) == 0 or error.total == 0:
+        return coarse
+    bad = np.flatnonzero(np.isin(coarse.position, worst))
+    pieces = engine.reduce(
+        partial(refine_block, cells=coarse.cells, bad=bad, pieces=PIECES),
+        partial(join_refinements, pieces=PIECES),
+    )
+    keep = np.setdiff1d(np.arange(coarse.cells.count), bad)
+    centres = np.concatenate([coarse.cells.centres[keep], *(p.means for p in pieces)])
+    return _measured(engine, cells_of(centres), coarse.embedding, coarse.kernel)
+
+
+def _measured(engine: Engine, cells: Cells, embedding: Embedding, kernel: Kernel) -> Coarse:
+    projector = Projector.of(embedding)
+    measure: Measure = engine.reduce(
+        partial(measure_block, cells=cells, projector=projector), join_measures
+    )
+    full = np.flatnonzero(measure.cells.masses > 0)
+    position = np.full(cells.count, -1, dtype=np.int64)
+    position[full] = np.arange(len(full))
+    if len(full) < cells.count:
+        stand_in = cells_of(np.ascontiguousarray(cells.centres[full]))
+        empty = position < 0
+        position[empty] = stand_in.assign(cells.centres[empty])
+    points = measure.cells.occupied()
+    mean = points.masses @ points.means / points.masses.sum()
+    if projector.measures:
+        lost = measure.lost
+    else:  # exact, or known from the sample alone: scale it up to all rows
+        lost = embedding.trace_error * float(points.masses.sum()) / len(embedding.Z)
+    placed = replace(
+        embedding,
+        Z=points.means,
+        trace_error=lost,
+        variances=points.masses @ (points.means - mean) ** 2,
+        index=None,
+        shift=embedding.shift if projector.shift is None else projector.shift,
+    )
+    return Coarse(
+        cells, position, points, measure.means[full], 2.0 * measure.reach[full], placed, kernel
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Fine:
+    """A graph on the rows, kept to bound the error for it.
+
+    Attributes
+    ----------
+    graph : Graph
+        On the rows.
+    contraction : Contraction
+        Its edges summed between the weighted points.
+    index : ndarray of shape (n,)
+        Weighted point of every row.
+    masses : ndarray of shape (n,)
+        Of the rows.
+    rows : callable
+        Row numbers → z.
+    """
+
+    graph: Graph
+    contraction: Contraction
+    index: Ints
+    masses: Floats
+    rows: Callable[[Ints], Floats]
+
+    @classmethod
+    def of(cls, coarse: Coarse, graph: Graph, X: Floats, index: Ints, masses: Floats) -> Fine:
+        """Sum ``graph`` between the weighted points."""
+
+        def rows(i: Ints) -> Floats:
+            return coarse.embedding.transform(X[i])
+
+        return cls(graph, contract(graph, index), index, masses, rows)
+
+
+@dataclass(frozen=True, slots=True)
+class CoarseCertificate:
+    """How far the coarse solution can be from the solution on all rows.
+
+    Attributes
+    ----------
+    gap : float
+        Duality gap of the problem on the weighted points.
+    coarsening_error : float
+        ‖V‖; 0 if every cell provably fuses.
+    embedding_error : float
+        τ over all rows.
+    radius : float
+        √(2·gap + coarsening² + embedding²) ≥ ‖centroids − exact centroids‖, over all rows.
+    relative_radius : float
+        ``radius`` over √(Σ m‖φ(x) − mean‖²), the same measure of full fusion.
+    graph : str
+        ``"spread"`` or ``"points"``: the graph of the problem this is about.
+    is_bound : bool
+        False if the embedding error is an estimate (random Fourier features).
+    per_point : ndarray of shape (g,)
+        ‖V_g‖.
+    """
+
+    gap: float
+    coarsening_error: float
+    embedding_error: float
+    radius: float
+    relative_radius: float
+    graph: str
+    is_bound: bool
+    per_point: Floats
+
+
+def certify_coarse(
+    coarse: Coarse, problem: Problem, solution: Solution, fine: Fine | None = None
+) -> CoarseCertificate:
+    """Add up the three errors at the γ of ``problem``."""
+    if fine is None:
+        omega = cohesion(Graph(problem.edges, problem.weights), problem.masses)
+        error = spread_error(coarse.points.scatter, coarse.diameters, problem.gamma, omega)
+    else:
+        error = points_error(
+            fine.rows, fine.masses, fine.index, fine.graph, fine.contraction, problem, solution
+        )
+    lost = coarse.embedding.trace_error
+    radius = total_radius(solution.gap, error.total, float(np.sqrt(lost)))
+    total = 2.0 * problem.scale + float(coarse.points.scatter.sum()) + lost
+    return CoarseCertificate(
+        solution.gap,
+        error.total,
+        float(np.sqrt(lost)),
+        radius,
+        radius / float(np.sqrt(total)) if total > 0 else 0.0,
+        error.graph,
+        coarse.embedding.is_bound,
+        error.per_cell,
+    )
