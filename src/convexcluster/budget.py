@@ -9,9 +9,9 @@ The plan is arithmetic on n, d and the rank r; it reads no data. Peak bytes on o
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
-from pathlib import Path
+
+from .memory import available_memory
 
 # Up to this many rows the path is solved on the rows themselves.
 EXACT_ROWS = 20_000
@@ -48,23 +48,6 @@ class Plan:
     def __str__(self) -> str:
         how = f"{self.cells} cells" if self.coarse else "every row"
         return f"path on {how}, blocks of {self.block_rows} rows, about {self.bytes / 1e9:.2f} GB"
-
-
-def memory_available() -> int:
-    """Bytes this process may still take: physical memory at hand, within a container's limit."""
-    try:
-        free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (ValueError, OSError, AttributeError):  # no such name on this system
-        free = 4 * 10**9
-    info = Path("/proc/meminfo")
-    if info.exists():  # Linux counts the page cache as taken; MemAvailable does not
-        for line in info.read_text().splitlines():
-            if line.startswith("MemAvailable:"):
-                free = int(line.split()[1]) * 1024
-    limit, used = Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory.current")
-    if limit.exists() and used.exists() and (text := limit.read_text().strip()).isdigit():
-        free = min(free, int(text) - int(used.read_text()))
-    return max(free, 2**26)
 
 
 def parse_bytes(size: int | float | str) -> int:
@@ -118,7 +101,7 @@ def plan(
     >>> plan(500, 4, 100, max_memory="6GB").coarse
     False
     """
-    limit = parse_bytes(max_memory) if max_memory is not None else memory_available() // 2
+    limit = parse_bytes(max_memory) if max_memory is not None else available_memory() // 2
     rank = max(rank, 1)
 
     def path_bytes(points: int) -> int:

@@ -6,8 +6,8 @@ three errors of :mod:`convexcluster.coarse_error`:
 
     distance to the solution on all rows  ≤  √(2·gap + coarsening² + embedding²).
 
-*Whose problem?* With ``graph="cells"`` the graph is built between the cell means and the rows inherit
-it (``spread``); with ``graph="points"`` it is the graph on the rows, summed between cells.
+*Whose problem?* With ``graph="cells"`` the graph is built between the cell means and the rows
+inherit it (``spread``); with ``graph="points"`` it is the graph on the rows, summed between cells.
 """
 
 from __future__ import annotations
@@ -170,12 +170,11 @@ def _measured(engine: Engine, cells: Cells, embedding: Embedding, kernel: Kernel
     else:  # exact, or known from the sample alone: scale it up to all rows
         lost = embedding.trace_error * float(points.masses.sum()) / len(embedding.Z)
     placed = replace(
-        embedding,
+        projector.embedding,
         Z=points.means,
         trace_error=lost,
         variances=points.masses @ (points.means - mean) ** 2,
         index=None,
-        shift=embedding.shift if projector.shift is None else projector.shift,
     )
     return Coarse(
         cells, position, points, measure.means[full], 2.0 * measure.reach[full], placed, kernel

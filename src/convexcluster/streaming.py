@@ -12,10 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
+from scipy.linalg import lstsq
 
 from .blocks import Blocks
 from .coarsen import Cells, Summary, add, condense, summarise, unite
@@ -126,9 +128,7 @@ class Scan:
     keys: Floats
 
 
-def scan_block(
-    X: Floats, masses: Floats, b: int, *, budget: int, sample: int, seed: int
-) -> Scan:
+def scan_block(X: Floats, masses: Floats, b: int, *, budget: int, sample: int, seed: int) -> Scan:
     """First pass over one block."""
     if len(X) == 0:
         nothing = Summary(np.empty(0), np.empty((0, X.shape[1])), np.empty(0))
@@ -150,8 +150,8 @@ def join_scans(parts: Sequence[Scan], *, budget: int, sample: int) -> Scan:
 class Projector:
     """Rows → coordinates z, and the squared distance of φ(x) from what z stands for.
 
-    For features f(x) = k(x, landmarks) and any origin o = Σ a_p φ(x_p), z = (f(x) − K_PP a) B is the
-    projection of φ(x) − o on the orthonormal axes φ_P B, and
+    For features f(x) = k(x, landmarks) and any origin o = Σ a_p φ(x_p), z = (f(x) − K_PP a) B is
+    the projection of φ(x) − o on the orthonormal axes φ_P B, and
 
         lost(x) = k(x, x) − 2 f(x)·a + aᵀK_PP a − ‖z‖²,    τ² = Σ m_i lost(x_i).
 
@@ -160,33 +160,39 @@ class Projector:
 
     embedding: Embedding
     origin: Floats | None = None
-    shift: Floats | None = None
     constant: float = 0.0
 
     @classmethod
     def of(cls, embedding: Embedding) -> Projector:
         """Find the origin for ``embedding``."""
-        if embedding.method not in {"pivoted", "greedy", "nystroem"} or embedding.B is None:
+        if embedding.method in {"rff", "identity"} or embedding.B is None:
             return cls(embedding)
         K = embedding.kernel(embedding.basis)
         # A cut at 1e-10 keeps a small: it costs nothing, since any origin is as good.
-        a = np.linalg.lstsq(K, embedding.shift, rcond=1e-10)[0]
-        return cls(embedding, a, K @ a, float(a @ K @ a))
+        a: Floats = lstsq(K, np.asarray(embedding.shift), cond=1e-10)[0]
+        shift = K @ a
+        return cls(replace(embedding, shift=shift), a, float(a @ shift))
 
     @property
     def measures(self) -> bool:
-        """Whether ``lost`` is computed from the rows (otherwise 0: exact, or only estimated)."""
-        return self.origin is not None
+        """Whether ``lost`` comes from the rows; of Fourier features only an estimate is known."""
+        return self.embedding.method != "rff"
 
     def __call__(self, X: Floats) -> tuple[Floats, Floats]:
         """Coordinates (n, r) and what they lose, (n,)."""
-        if self.origin is None:
-            return self.embedding.transform(X), np.zeros(len(X))
-        kernel = self.embedding.kernel
-        features = kernel.columns(X, np.arange(0), self.embedding.basis)
-        Z = (features - self.shift) @ self.embedding.B
-        lost = kernel.diag(X) - 2.0 * (features @ self.origin) + self.constant
-        return Z, np.maximum(lost - np.einsum("ik,ik->i", Z, Z), 0.0)
+        embedding = self.embedding
+        if embedding.B is None or not self.measures:
+            return embedding.transform(X), np.zeros(len(X))
+        shift, B = np.asarray(embedding.shift), embedding.B
+        if self.origin is None:  # principal components of the rows themselves
+            centred = X - shift
+            Z = centred @ B
+            whole = np.einsum("ik,ik->i", centred, centred)
+        else:
+            features = embedding.kernel.columns(X, np.arange(0), embedding.basis)
+            Z = (features - shift) @ B
+            whole = embedding.kernel.diag(X) - 2.0 * (features @ self.origin) + self.constant
+        return Z, np.maximum(whole - np.einsum("ik,ik->i", Z, Z), 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,7 +263,7 @@ def refine_block(
     empty = Summary(np.empty(0), np.empty((0, X.shape[1])), np.empty(0))
     return [
         condense(X[order[start:end]], pieces, masses[order[start:end]])[1] if end > start else empty
-        for start, end in zip(bounds[:-1], bounds[1:])
+        for start, end in pairwise(bounds)
     ]
 
 

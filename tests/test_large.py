@@ -1,0 +1,169 @@
+"""The problem on weighted points: passes, errors, refinement."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import pytest
+
+from convexcluster.blocks import as_blocks
+from convexcluster.coarse_error import CoarseningError, spread_graph
+from convexcluster.embedding import embed
+from convexcluster.kernels import Kernel, resolve_kernel
+from convexcluster.large import Fine, certify_coarse, coarsen_rows, refine
+from convexcluster.problem import Problem
+from convexcluster.solvers import solve_problem
+from convexcluster.streaming import Local, Projector, fold, join_scans, scan_block
+from convexcluster.weights import build_graph
+
+
+def rings(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    y = rng.integers(2, size=n)
+    angle, radius = rng.uniform(0, 2 * np.pi, n), np.array([1.0, 3.0])[y]
+    radius = radius + 0.1 * rng.normal(size=n)
+    return np.column_stack([radius * np.cos(angle), radius * np.sin(angle)]), y
+
+
+def coarse_of(X, budget, *, method="pivoted", rank=30, kernel=None, rows=100, masses=None, jobs=1):
+    engine = Local(as_blocks(X, rows), masses, jobs)
+    kernel_of = (lambda P: kernel) if kernel else partial(resolve_kernel, "rbf", 0.8, None)
+    embed_rows = partial(embed, method=method, rank=rank, tol=1e-9, random_state=0)
+    return engine, coarsen_rows(engine, budget, kernel_of, embed_rows)
+
+
+def features(kernel, X):
+    """φ(x) of every row, in coordinates: E Eᵀ = K."""
+    values, U = np.linalg.eigh(kernel(X))
+    return U * np.sqrt(np.maximum(values, 0.0))
+
+
+def in_feature_space(coarse, A, X, E):
+    """Coarse centroids as vectors of the whole feature space: o + axes · a."""
+    embedding = coarse.embedding
+    landmarks = E[[int(np.flatnonzero((row == X).all(axis=1))[0]) for row in embedding.basis]]
+    a = np.linalg.lstsq(landmarks @ landmarks.T, embedding.shift, rcond=1e-10)[0]
+    axes = landmarks.T @ embedding.B
+    np.testing.assert_allclose(axes.T @ axes, np.eye(axes.shape[1]), atol=1e-6)
+    return landmarks.T @ a + A @ axes.T
+
+
+@pytest.mark.parametrize("gamma", [0.5, 5.0])
+@pytest.mark.parametrize("rank", [6, 40])
+def test_the_certified_error_covers_coarsening_embedding_and_gap(gamma, rank):
+    X, _ = rings(120)
+    _, coarse = coarse_of(X, 40, rank=rank)
+    index = coarse.assign(X)
+    graph = build_graph(coarse.X, n_neighbors=4, masses=coarse.points.masses)
+    problem = Problem.of(
+        coarse.points.means, graph.edges, graph.weights, gamma, coarse.points.masses
+    )
+    solution = solve_problem(problem, tol=1e-3)
+    certificate = certify_coarse(coarse, problem, solution)
+    fine = spread_graph(graph, index, np.ones(len(X)))
+    E = features(coarse.kernel, X)
+    exact = solve_problem(Problem.of(E, fine.edges, fine.weights, gamma), tol=1e-9)
+    true = np.linalg.norm(in_feature_space(coarse, solution.A[index], X, E) - exact.A)
+    # axes are orthonormal to 1e-6, hence the second term
+    assert true <= certificate.radius + np.sqrt(2 * exact.gap) + 1e-6 * np.linalg.norm(E)
+    assert certificate.radius**2 == pytest.approx(
+        2 * certificate.gap + certificate.coarsening_error**2 + certificate.embedding_error**2
+    )
+    assert certificate.relative_radius < 1.0  # it says something
+
+
+@pytest.mark.parametrize("gamma", [0.1, 2.0])
+def test_the_certified_error_on_the_graph_of_the_rows(gamma):
+    X, _ = rings(200, seed=1)
+    _, coarse = coarse_of(X, 60, method="identity", kernel=Kernel("linear"))
+    index = coarse.assign(X)
+    graph = build_graph(X, n_neighbors=6)
+    fine = Fine.of(coarse, graph, X, index, np.ones(len(X)))
+    edges, weights = fine.contraction.graph.edges, fine.contraction.graph.weights
+    problem = Problem.of(coarse.points.means, edges, weights, gamma, coarse.points.masses)
+    solution = solve_problem(problem, tol=1e-4)
+    certificate = certify_coarse(coarse, problem, solution, fine)
+    exact = solve_problem(Problem.of(X, graph.edges, graph.weights, gamma), tol=1e-10)
+    true = np.linalg.norm(solution.A[index] - exact.A)
+    assert true <= certificate.radius + np.sqrt(2 * exact.gap) + 1e-12
+    assert certificate.graph == "points"
+    assert certificate.embedding_error == 0
+
+
+def test_as_many_cells_as_rows_is_no_coarsening():
+    X, _ = rings(90)
+    _, coarse = coarse_of(X, 90, method="identity", kernel=Kernel("linear"))
+    assert len(coarse.points.masses) == 90
+    np.testing.assert_allclose(coarse.points.means[coarse.assign(X)], X, atol=1e-12)
+    assert coarse.points.scatter.sum() == pytest.approx(0, abs=1e-20)
+
+
+def test_masses_count_as_copies():
+    X, _ = rings(80)
+    copies = np.random.default_rng(0).integers(0, 4, size=80)
+    _, weighted = coarse_of(
+        X, 1000, method="identity", kernel=Kernel("linear"), masses=copies.astype(float)
+    )
+    _, repeated = coarse_of(
+        np.repeat(X, copies, axis=0), 1000, method="identity", kernel=Kernel("linear")
+    )
+    order = [np.lexsort(c.X.T) for c in (weighted, repeated)]
+    np.testing.assert_allclose(weighted.X[order[0]], repeated.X[order[1]])
+    np.testing.assert_allclose(weighted.points.masses[order[0]], repeated.points.masses[order[1]])
+
+
+def test_threads_and_repetition_change_nothing():
+    X, _ = rings(3000)
+    first, again, threads = (coarse_of(X, 200, rows=500, jobs=j)[1] for j in (1, 1, 3))
+    for other in (again, threads):
+        np.testing.assert_array_equal(first.points.means, other.points.means)
+        assert first.embedding.trace_error == other.embedding.trace_error
+
+
+def test_embedding_error_is_the_distance_of_the_rows_from_their_projection():
+    X, _ = rings(150)
+    kernel = resolve_kernel("rbf", 0.8)
+    embedding = embed(X[:60], kernel, method="pivoted", rank=12, random_state=0)
+    Z, lost = Projector.of(embedding)(X)
+    # the Gram matrix of what is lost is K − Z Zᵀ up to the origin, which differences do not see
+    K = kernel(X)
+    i, j = np.triu_indices(len(X), 1)
+    missing = K[i, i] + K[j, j] - 2 * K[i, j] - ((Z[i] - Z[j]) ** 2).sum(axis=1)
+    assert missing.min() >= -1e-9
+    assert (missing <= (np.sqrt(lost[i]) + np.sqrt(lost[j])) ** 2 + 1e-9).all()
+    assert lost.min() >= 0
+    # and it is no more than with the origin itself as approximation
+    assert lost.sum() < np.trace(K - K.mean())
+
+
+def test_refinement_lowers_the_error_where_it_is_largest():
+    X, _ = rings(2000)
+    engine, coarse = coarse_of(X, 60, rows=600, rank=20)
+
+    def certificate(c):
+        graph = build_graph(c.X, n_neighbors=5, masses=c.points.masses)
+        p = Problem.of(c.points.means, graph.edges, graph.weights, 0.02, c.points.masses)
+        return certify_coarse(c, p, solve_problem(p, tol=1e-4))
+
+    before = certificate(coarse)
+    finer = refine(engine, coarse, CoarseningError(before.per_point, "spread"), 120)
+    after = certificate(finer)
+    assert 60 < len(finer.points.masses) <= 180
+    assert finer.points.masses.sum() == pytest.approx(2000)
+    assert after.coarsening_error < 0.8 * before.coarsening_error
+    same = refine(engine, coarse, CoarseningError(before.per_point, "spread"), 0)
+    assert same is coarse
+
+
+def test_a_sample_is_uniform_and_does_not_depend_on_the_order_of_work():
+    X = np.arange(4000.0).reshape(-1, 1)
+    parts = [
+        scan_block(X[s : s + 500], np.ones(500), b, budget=10, sample=200, seed=3)
+        for b, s in enumerate(range(0, 4000, 500))
+    ]
+    whole = fold(parts, partial(join_scans, budget=10, sample=200))
+    assert len(np.unique(whole.sample)) == 200
+    # the mean of 200 draws without replacement has a standard deviation of 1155/√200 · 0.97 = 80
+    assert abs(whole.sample.mean() - 2000) < 4 * 80
+    assert whole.cells.masses.sum() == 4000
