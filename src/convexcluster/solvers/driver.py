@@ -76,10 +76,10 @@ def drive(
     return Solution(best.A, best.Lam, best.gap, best.relative_gap, status, n_iter)
 
 
-# An edge whose dual is inside its ball is fused in the optimum; near the optimum this share of the
-# radius tells inside from on the sphere. Which share is right depends on how near: both are tried
-# and the gap decides.
-SLACKS = (1e-3, 3e-2)
+# An edge whose dual is inside its ball is fused in the optimum. Projections leave the others on
+# the sphere up to rounding, so the first share of the radius tells them apart; the second helps
+# while edges still drift inwards or outwards. The gap decides between them.
+SLACKS = (1e-7, 1e-3)
 
 
 def polish(problem: Problem, point: Point) -> tuple[Floats, float]:

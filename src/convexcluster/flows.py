@@ -1,0 +1,113 @@
+"""Flows inside clusters: route demands b over edges whose capacity is c, Dᵀ Λ = b with ‖λ_l‖ ≤ c_l.
+
+Input is the subgraph of edges inside clusters and a demand that is balanced in every cluster.
+Output is a flow within capacity, and how much further demand its slack can absorb. A corrected
+flow is Λ + diag(κ)D y with L_κ y = b − DᵀΛ, conductances κ_l following the slack that is left.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import minimum_spanning_tree
+
+from .graph import component_means, incidence, laplacian, solve_laplacian
+from .problem import Floats, Ints
+
+# A conductance keeps this share of the capacity on saturated edges: a flow against the present one
+# is welcome there and would otherwise be impossible.
+LEAST_SHARE = 0.02
+
+
+def project(Lam: Floats, c: Floats) -> Floats:
+    """Project every row λ_l on the ball of radius c_l: any dual becomes feasible."""
+    norms = np.linalg.norm(Lam, axis=1)
+    shrink = np.where(norms > c, c / np.where(norms > 0, norms, 1.0), 1.0)
+    return Lam * shrink[:, None]
+
+
+def electrical(
+    edges: Ints, conductance: Floats, demand: Floats, labels: Ints, masses: Floats
+) -> Floats:
+    """The flow κ D y, L_κ y = demand, of least Σ‖f_l‖²/κ_l; ``labels`` are the components.
+
+    What rounding leaves unbalanced in a component is taken off in proportion to mass.
+    """
+    balanced = (
+        demand - masses[:, None] * component_means(demand / masses[:, None], masses, labels)[labels]
+    )
+    Y = solve_laplacian(laplacian(edges, conductance, len(demand)), balanced, labels)
+    i, j = edges.T
+    return conductance[:, None] * (Y[i] - Y[j])
+
+
+def route(
+    edges: Ints, c: Floats, demand: Floats, labels: Ints, masses: Floats, start: Floats,
+    max_iter: int = 40,
+) -> Floats:  # fmt: skip
+    """A flow strictly within capacity that meets ``demand`` as far as corrections can make it.
+
+    Clusters whose electrical flow from scratch fits use it (it has the most even slack); the others
+    start from ``start`` and are corrected until what is missing no longer falls.
+    """
+    D = incidence(edges, len(demand))
+    ground = labels[edges[:, 0]]
+    room = (1.0 - 1e-9) * c  # strictly inside, so that every edge keeps some slack
+    scratch = electrical(edges, c, demand, labels, masses)
+    over = np.linalg.norm(scratch, axis=1) > 0.999 * c
+    bad = np.bincount(ground, over, int(labels.max()) + 1) > 0
+    Lam = np.where(bad[ground][:, None], project(start, room), project(scratch, room))
+    best, missing_best = Lam, np.inf
+    for _ in range(max_iter):
+        rest = demand - D.T @ Lam
+        missing = float(np.linalg.norm(rest))
+        if missing >= 0.9 * missing_best:
+            break
+        best, missing_best = Lam, missing
+        slack = np.maximum(c - np.linalg.norm(Lam, axis=1), LEAST_SHARE * c)
+        Lam = project(Lam + electrical(edges, slack, rest, labels, masses), room)
+    return best
+
+
+# Above this size L⁺ of a cluster (n² floats, n³ operations) gives way to a spanning tree.
+DENSE_SIZE = 1_500
+
+
+def absorbable(edges: Ints, slack: Floats, n: int) -> float:
+    """The largest ε such that every balanced demand e with ‖e‖_F ≤ ε fits into ``slack``.
+
+    One connected cluster of n samples. The flow diag(κ)D L_κ⁺e, κ = slack, is at most
+    κ_l‖L_κ⁺d_l‖·‖e‖_F on edge l, so ε = 1/max_l ‖L_κ⁺d_l‖ is safe. A large cluster uses a spanning
+    tree of largest slacks: an edge carries at most ½Σ‖e_i‖ ≤ ½√n‖e‖_F. Returns 0 if the edges with
+    slack do not connect the cluster.
+
+    Examples
+    --------
+    >>> absorbable(np.array([[0, 1]]), np.array([3.0]), 2) / 3.0
+    1.414213562373095
+    """
+    open_ = slack > 0
+    edges, slack = edges[open_], slack[open_]
+    tree = _bottleneck(edges, slack, n)
+    if tree == 0.0:
+        return 0.0
+    safe = 2.0 * tree / float(np.sqrt(n))
+    if n > DENSE_SIZE:
+        return safe
+    top = float(slack.max())
+    L = laplacian(edges, slack / top, n).toarray()
+    D = incidence(edges, n).toarray().T
+    X = np.linalg.solve(L + 1.0 / n, D)  # L⁺D, since D is balanced
+    if not np.abs(L @ X - D).max() <= 1e-8:
+        return safe  # slacks too uneven for L⁺ to be trusted
+    return max(safe, (1.0 - 1e-6) * top / float(np.linalg.norm(X, axis=0).max()))
+
+
+def _bottleneck(edges: Ints, slack: Floats, n: int) -> float:
+    """Least slack on the spanning tree of largest slacks; 0 if there is no spanning tree."""
+    if len(edges) < n - 1:
+        return 0.0
+    # minimum_spanning_tree drops explicit zeros and minimises: invert the order of the slacks
+    i, j = edges.T
+    tree = minimum_spanning_tree(csr_array((1.0 / slack, (i, j)), shape=(n, n)))
+    return float(1.0 / tree.data.max()) if tree.nnz == n - 1 else 0.0
