@@ -1,0 +1,238 @@
+"""Path → distances between samples that remember every scale: the path average.
+
+No single γ suits all data: where clusters are compact a large γ merges too much, where they are
+thin curves a small one merges too little. So no γ is chosen. With the spread of the centroids
+
+    B(γ) = Σ mᵢ‖aᵢ − ā‖² / Σ mᵢ,
+
+the squared distance of two samples is the mean over log γ of
+
+    1 − exp(−‖aᵢ − aⱼ‖²/(2 c B)),
+
+the squared distance of Gaussian features of the centroids, each γ in units of its own spread. It
+saturates: a sample that is slow to fuse is one unit away from everything and not further, so that
+outliers do not outweigh clusters. 2B is the mean squared distance of two samples.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..clusterpath import ClusterPath
+from ..graph import canonical
+from ..problem import Floats, Ints
+from ..tree import join
+
+# Spread, as a share of that of the samples, between which a γ says something. Above, little has
+# fused; below, the clusters themselves have nearly met.
+TELLING = (0.01, 0.5)
+
+# Without a γ in that range the nearest to its middle (in logarithms) stands alone.
+MIDDLE = 0.1
+
+# c: where the distance saturates, in mean squared distances.
+SATURATION = 2.0
+
+# The distances cost the square of the number of points. Beyond this many, samples that are near
+# each other at the first telling γ are taken as one.
+ATOMS = 1_000
+
+
+@dataclass(frozen=True)
+class PathAverage:
+    """Squared distances averaged over a path.
+
+    Attributes
+    ----------
+    distances : ndarray of shape (k, k)
+        Squared distances of k groups of samples, in [0, 1].
+    masses : ndarray of shape (k,)
+    atoms : ndarray of shape (n,)
+        Group of every sample; most often each sample is its own.
+    steps : ndarray
+        Steps of the path that take part.
+    """
+
+    distances: Floats
+    masses: Floats
+    atoms: Ints
+    steps: Ints
+
+    def at(self, path: ClusterPath, step: int) -> PathAverage:
+        """The distances of one step alone, between the same groups."""
+        return _average(path, np.array([step]), self.atoms)
+
+
+def spread(path: ClusterPath) -> Floats:
+    """Spread of the centroids at every γ, as a share of that of the samples.
+
+    Examples
+    --------
+    >>> from convexcluster import solve_path
+    >>> path = solve_path([[0.0], [1.0]], [[0, 1]], [1.0], [0.25, 1.0])
+    >>> spread(path).round(3)
+    array([0.25, 0.  ])
+    """
+    total = path.masses.sum()
+    value = np.zeros(len(path))
+    for step, center in enumerate(path.centers):
+        mass = np.bincount(path.labels(gamma=float(path.gammas[step])), path.masses)
+        centred = center - mass @ center / total
+        value[step] = float(mass @ (centred**2).sum(axis=1))
+    return value / (2 * path.scale) if path.scale > 0 else value
+
+
+def telling_steps(path: ClusterPath) -> Ints:
+    """Steps of the path whose spread lies in ``TELLING``, or the one nearest to ``MIDDLE``."""
+    share = spread(path)
+    steps = np.flatnonzero((share >= TELLING[0]) & (share <= TELLING[1]))
+    if len(steps):
+        return steps
+    return np.array([int(np.argmin(np.abs(np.log(np.maximum(share, 1e-12) / MIDDLE))))])
+
+
+def path_average(path: ClusterPath, steps: Ints | None = None) -> PathAverage:
+    """Average the distances between centroids over a path.
+
+    Parameters
+    ----------
+    path : ClusterPath
+    steps : ndarray of int, optional
+        Steps that take part; by default :func:`telling_steps`.
+
+    Returns
+    -------
+    PathAverage
+
+    Examples
+    --------
+    >>> from convexcluster import solve_path
+    >>> Z, edges = [[0.0], [1.0], [5.0]], [[0, 1], [1, 2]]
+    >>> path = solve_path(Z, edges, [1.0, 1.0], [0.6, 1.2, 2.0])
+    >>> average = path_average(path)
+    >>> average.atoms
+    array([0, 0, 1])
+    >>> average.distances.round(3)
+    array([[0.   , 0.675],
+           [0.675, 0.   ]])
+    """
+    steps = telling_steps(path) if steps is None else np.asarray(steps, dtype=np.int64)
+    labels = [path.labels(gamma=float(path.gammas[t])) for t in steps]
+    atoms = _atoms(labels, path.centers[steps[0]], path.masses)
+    return _average(path, steps, atoms)
+
+
+def _average(path: ClusterPath, steps: Ints, atoms: Ints) -> PathAverage:
+    mass = np.bincount(atoms, path.masses).astype(np.float64)
+    distances = np.zeros((len(mass), len(mass)))
+    for share, t in zip(_log_shares(path.gammas, steps), steps):
+        label = path.labels(gamma=float(path.gammas[t]))
+        A = _group_means(path.centers[t], label, atoms, path.masses)
+        A = A - mass @ A / mass.sum()
+        square = (A**2).sum(axis=1)
+        variance = float(mass @ square) / mass.sum()
+        if variance > 0:
+            pairs = np.maximum(square[:, None] + square - 2 * (A @ A.T), 0.0)
+            distances -= share * np.expm1(pairs / (-2 * SATURATION * variance))
+    np.fill_diagonal(distances, 0.0)
+    return PathAverage(distances, mass, atoms, steps)
+
+
+def average_tree(average: PathAverage) -> Floats:
+    """Ward's tree of the groups of a path average, in SciPy's format with group counts.
+
+    Examples
+    --------
+    >>> D = np.array([[0.0, 0.1, 1.0], [0.1, 0.0, 1.0], [1.0, 1.0, 0.0]])
+    >>> average_tree(PathAverage(D, np.ones(3), np.arange(3), np.arange(1)))[:, :2]
+    array([[0., 1.],
+           [2., 3.]])
+    """
+    from ..loops.ward_distances import ward_matrix
+
+    k = len(average.masses)
+    left, right = np.empty(k - 1, dtype=np.int64), np.empty(k - 1, dtype=np.int64)
+    cost = np.empty(k - 1)
+    ward_matrix(average.distances.copy(), average.masses.copy(), left, right, cost)
+    order = np.argsort(cost, kind="stable")
+    pairs = np.column_stack([left[order], right[order]])
+    return join(pairs, np.sqrt(2 * np.maximum.accumulate(cost[order])), k)
+
+
+def expand(linkage: Floats, atoms: Ints) -> Floats:
+    """Linkage over all samples: those of one group are joined first, at height zero.
+
+    Examples
+    --------
+    >>> expand(np.array([[0.0, 1.0, 2.0, 2.0]]), np.array([0, 1, 0]))
+    array([[0., 2., 0., 2.],
+           [1., 3., 2., 3.]])
+    """
+    n, k = len(atoms), len(linkage) + 1
+    first = np.unique(atoms, return_index=True)[1]
+    twins = np.flatnonzero(first[atoms] != np.arange(n))
+    member = np.concatenate([first, np.empty(k - 1, dtype=np.int64)])
+    pairs = np.empty((k - 1, 2), dtype=np.int64)
+    for row, (left, right) in enumerate(linkage[:, :2].astype(np.int64)):
+        pairs[row] = member[left], member[right]
+        member[k + row] = member[left]
+    pairs = np.concatenate([np.column_stack([first[atoms[twins]], twins]), pairs])
+    return join(pairs, np.concatenate([np.zeros(len(twins)), linkage[:, 2]]), n)
+
+
+def refine(average: PathAverage, labels: Ints, rounds: int = 30) -> Ints:
+    """Lloyd's steps on the averaged distances, from the clusters of a cut of the tree.
+
+    A tree never takes a merge back; this moves the groups that are nearer to another cluster's
+    mean. No cluster is emptied.
+    """
+    n = len(labels)
+    for _ in range(rounds):
+        k = int(labels.max()) + 1
+        share = np.zeros((n, k))
+        share[np.arange(n), labels] = average.masses
+        share /= share.sum(axis=0)
+        to_mean = average.distances @ share
+        to_mean -= 0.5 * (share * to_mean).sum(axis=0)  # ‖x − c‖² = Σ p D_x − ½ Σ Σ p p D
+        nearest = to_mean.argmin(axis=1)
+        if (nearest == labels).all() or len(np.unique(nearest)) < k:
+            break
+        labels = nearest
+    return labels
+
+
+def _atoms(labels: list[Ints], centers: Floats, masses: Floats) -> Ints:
+    """Samples that are together at every step; coarser if these are too many."""
+    atoms = labels[0]
+    for label in labels[1:]:  # a split later on keeps its pieces apart
+        atoms = canonical(atoms * (int(label.max()) + 1) + label)
+    if atoms.max() < ATOMS:
+        return canonical(atoms)
+    from sklearn.cluster import BisectingKMeans
+
+    mass = np.bincount(labels[0], masses)
+    coarse = BisectingKMeans(ATOMS, random_state=0, bisecting_strategy="largest_cluster")
+    return canonical(coarse.fit_predict(centers, sample_weight=mass)[labels[0]])
+
+
+def _group_means(center: Floats, label: Ints, atoms: Ints, masses: Floats) -> Floats:
+    """Mass mean over each atom of the centroids of its samples."""
+    k, size = int(atoms.max()) + 1, int(label.max()) + 1
+    pairs, inverse = np.unique(atoms * size + label, return_inverse=True)
+    weight = np.bincount(inverse.ravel(), masses)
+    group, cluster = np.divmod(pairs, size)
+    if len(pairs) == k:
+        return center[cluster]
+    means = np.zeros((k, center.shape[1]))
+    np.add.at(means, group, weight[:, None] * center[cluster])
+    return means / np.bincount(group, weight, k)[:, None]
+
+
+def _log_shares(gammas: Floats, steps: Ints) -> Floats:
+    """Share of log γ nearest to each step, so that a finer grid changes nothing but accuracy."""
+    if len(steps) == 1:
+        return np.ones(1)
+    width = np.gradient(np.log(gammas[steps]))
+    return width / width.sum()

@@ -1,0 +1,273 @@
+"""Which γ and how many clusters: a choice, what it was chosen from, and how sure it is.
+
+Input is a path with its graph and embedding; output is a :class:`Selection` with labels, the tree
+that they were cut from, and a table of the candidates, so that the runner-up is seen.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..clusterpath import ClusterPath
+from ..graph import Graph, canonical, component_means
+from ..labels import cut, elbow_scores, sse_curve, ward_tree
+from ..optional import need
+from ..problem import Floats, Ints
+from ..tree import join
+from .average import average_tree, expand, path_average, refine, telling_steps
+from .scores import SELECTORS, Candidates, Selector, stability
+
+if TYPE_CHECKING:
+    import pandas
+
+# A smaller number of clusters wins if its score is within this factor of the best: scores that
+# close are not told apart, and fewer clusters say the same with less.
+NEARLY = 0.95
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The chosen partition and what it was chosen from.
+
+    Attributes
+    ----------
+    labels : ndarray of shape (n,)
+    n_clusters : int
+    gamma : float
+        γ of the centroids that go with the labels.
+    linkage : ndarray of shape (n − 1, 4)
+        Tree, in SciPy's format, that the labels were cut from.
+    method : str
+        Key of ``SELECTORS``, ``"given"`` if the number of clusters was given, or ``"fusion"``.
+    table : dict of ndarray
+        A row for every candidate: ``n_clusters``, ``score``, ``sse``, ``gamma_low`` and
+        ``gamma_high`` (range over which the fusions leave that many clusters), ``lifetime`` (its
+        length in log γ) and ``stability``.
+    confidence : float
+        How well the clusters that single γ give agree with the choice, 0 to 1 (mean adjusted Rand
+        index): 1 if every γ alone says the same.
+    runner_up : int or None
+        Number of clusters with the best score among the others.
+    verdict : str
+        ``"structure"``, ``"one cluster"`` or ``"no structure"``.
+    """
+
+    labels: Ints
+    n_clusters: int
+    gamma: float
+    linkage: Floats
+    method: str
+    table: dict[str, np.ndarray] = field(default_factory=dict)
+    confidence: float = float("nan")
+    runner_up: int | None = None
+    verdict: str = "structure"
+
+    def to_frame(self) -> pandas.DataFrame:
+        """The table of the candidates."""
+        return need("pandas", "report").DataFrame(self.table)
+
+
+def greatest_count(n_samples: float) -> int:
+    """Number of clusters up to which candidates are scored: 1.5 √n, at least 10."""
+    return max(10, int(1.5 * np.sqrt(n_samples)))
+
+
+def select(
+    Z: Floats,
+    graph: Graph,
+    path: ClusterPath,
+    *,
+    masses: Floats,
+    n_clusters: int | None = None,
+    labels: str = "auto",
+    method: str | Selector = "auto",
+    min_cluster_size: int | None = None,
+    random_state: Any = None,
+) -> Selection:
+    """Choose γ and the number of clusters on a path.
+
+    Parameters
+    ----------
+    Z : ndarray of shape (n, r)
+        Embedding.
+    graph : Graph
+        Graph whose weights gave the path.
+    path : ClusterPath
+    masses : ndarray of shape (n,)
+    n_clusters : int, optional
+        Given number of clusters.
+    labels : {"auto", "agglomerative", "fusion"}
+        Tree whose cuts are the candidates: Ward's on the path average, or the fusions themselves.
+    method : str or callable
+        Key of ``SELECTORS`` or a function of :class:`Candidates`.
+    min_cluster_size : int, optional
+        Clusters of less mass do not count as clusters of a candidate.
+    random_state : int, RandomState or None
+        Not used by the selectors at hand.
+
+    Returns
+    -------
+    Selection
+
+    Examples
+    --------
+    >>> from convexcluster import solve_path
+    >>> from convexcluster.graph import Graph
+    >>> Z = np.array([[0.0], [1.0], [5.0], [6.0]])
+    >>> graph = Graph(np.array([[0, 1], [1, 2], [2, 3]]), np.array([1.0, 0.1, 1.0]))
+    >>> path = solve_path(Z, graph.edges, graph.weights)
+    >>> select(Z, graph, path, masses=np.ones(4), n_clusters=2).labels
+    array([0, 0, 1, 1])
+    """
+    if len(masses) == 1 or path.scale <= 0 or not len(path):
+        return _alike(masses, path)
+    if labels == "fusion":
+        linkage = path.to_linkage()
+        tree, atoms, average = linkage, np.arange(len(masses)), None
+    else:
+        average = path_average(path)
+        tree, atoms = average_tree(average), average.atoms
+        linkage = expand(tree, atoms)
+    least = float(min_cluster_size or 1)
+    k_max = min(greatest_count(masses.sum()), len(tree) + 1)
+    return _choose(
+        Candidates(linkage, tree, atoms, average, Z, graph, path, k_max, least), n_clusters, method
+    )
+
+
+def select_at(
+    A: Floats,
+    fused: Ints,
+    gamma: float,
+    *,
+    masses: Floats,
+    n_clusters: int | None = None,
+    labels: str = "auto",
+    method: str | Selector = "auto",
+) -> Selection:
+    """Choose the clusters at one γ: the fused ones, or a cut of Ward's tree on the centroids.
+
+    The number of clusters of the cut is the paper's: the elbow of the SSE.
+
+    Examples
+    --------
+    >>> A = np.array([[0.0], [0.0], [4.0]])
+    >>> select_at(A, np.array([0, 0, 1]), 0.5, masses=np.ones(3)).n_clusters
+    2
+    """
+    tree = ward_tree(A, masses)
+    if labels == "fusion" or (labels == "auto" and n_clusters is None and method == "auto"):
+        return Selection(fused, int(fused.max()) + 1, gamma, tree, "fusion")
+    sse = sse_curve(tree)
+    score = elbow_scores(sse)
+    count = np.arange(1, len(score) + 1)
+    table = {"n_clusters": count, "score": score, "sse": sse[: len(score)]}
+    k = int(n_clusters or np.argmax(score) + 1)
+    name = "given" if n_clusters is not None else "elbow"
+    verdict = "structure" if k > 1 else "one cluster"
+    return Selection(
+        cut(tree, k), k, gamma, tree, name, table, runner_up=runner_up(score, k), verdict=verdict
+    )
+
+
+def smallest_near_best(score: Floats) -> int:
+    """Least k whose score is within ``NEARLY`` of the best; 1 if no score is positive.
+
+    Examples
+    --------
+    >>> smallest_near_best(np.array([0.0, 1.0, 2.9, 3.0]))
+    3
+    """
+    best = float(score.max())
+    if not best > 0:
+        return 1
+    return int(np.flatnonzero(score >= NEARLY * best)[0]) + 1
+
+
+def runner_up(score: Floats, k: int) -> int | None:
+    """Best number of clusters after k, or None if there is no other candidate."""
+    others = np.where(np.arange(1, len(score) + 1) == k, -np.inf, score)
+    best = int(np.argmax(others))
+    return best + 1 if np.isfinite(others[best]) else None
+
+
+def _choose(c: Candidates, n_clusters: int | None, method: str | Selector) -> Selection:
+    score = (SELECTORS[method] if isinstance(method, str) else method)(c)
+    agreement = stability(c)
+    ranges, length = c.lifetimes
+    table = {
+        "n_clusters": np.arange(1, c.k_max + 1),
+        "score": score,
+        "sse": c.sse,
+        "gamma_low": ranges[:, 0],
+        "gamma_high": ranges[:, 1],
+        "lifetime": length,
+        "stability": agreement,
+    }
+    if n_clusters is None:
+        k = smallest_near_best(np.where(_large_enough(c), score, -np.inf))
+        name = method if isinstance(method, str) else getattr(method, "__name__", "callable")
+    else:
+        k, name = int(n_clusters), "given"
+    labels = cut(c.linkage, k)
+    if c.average is not None and k <= len(c.tree) + 1:
+        labels = canonical(refine(c.average, cut(c.tree, k))[c.atoms])
+    return Selection(
+        labels=labels,
+        n_clusters=k,
+        gamma=representative_gamma(c.path, labels),
+        linkage=c.linkage,
+        method=name,
+        table=table,
+        confidence=float(np.clip(agreement[k - 1], 0.0, 1.0)) if k <= c.k_max else float("nan"),
+        runner_up=runner_up(score, k),
+        verdict="structure" if k > 1 else "one cluster",
+    )
+
+
+def _large_enough(c: Candidates) -> np.ndarray:
+    """Whether every cluster of the candidate has the least mass that counts."""
+    mass = np.bincount(c.atoms, c.path.masses)
+    smallest = [np.bincount(label, mass).min() for label in c.cuts.labels(c.k_max)]
+    return np.array(smallest) >= c.min_cluster_size
+
+
+def representative_gamma(path: ClusterPath, labels: Ints) -> float:
+    """γ whose centroids go with the labels.
+
+    That is the first γ at which the fused clusters are the labels; failing that, the telling γ at
+    which the clusters explain most of the spread of the centroids.
+    """
+    k = int(labels.max()) + 1
+    for step in np.flatnonzero(path.n_clusters == k):
+        if (path.labels(gamma=float(path.gammas[step])) == canonical(labels)).all():
+            return float(path.gammas[step])
+    best, gamma = -1.0, float(path.gammas[0])
+    for step in telling_steps(path):
+        fused = path.labels(gamma=float(path.gammas[step]))
+        explained = _explained(path.centers[step][fused], path.masses, labels)
+        if explained > best:
+            best, gamma = explained, float(path.gammas[step])
+    return gamma
+
+
+def _explained(A: Floats, masses: Floats, labels: Ints) -> float:
+    """Share of the spread of A that lies between the clusters."""
+    A = A - masses @ A / masses.sum()
+    total = float(masses @ (A**2).sum(axis=1))
+    means = component_means(A, masses, labels)
+    between = float(np.bincount(labels, masses) @ (means**2).sum(axis=1))
+    return between / total if total > 0 else 0.0
+
+
+def _alike(masses: Floats, path: ClusterPath) -> Selection:
+    """All samples are equal: one cluster, whatever was asked for."""
+    n = len(masses)
+    first = np.arange(n)
+    linkage = join(np.column_stack([first[:-1], first[1:]]), np.zeros(n - 1), n)
+    gamma = float(path.gammas[0]) if len(path) else 0.0
+    labels = np.zeros(n, dtype=np.int64)
+    return Selection(labels, 1, gamma, linkage, "alike", confidence=1.0, verdict="one cluster")

@@ -1,0 +1,206 @@
+"""Path averages, conductances and choices, on graphs small enough to count by hand."""
+
+import numpy as np
+import pytest
+from scipy.cluster import hierarchy
+from scipy.spatial.distance import pdist, squareform
+
+from convexcluster import solve_path
+from convexcluster.graph import Graph
+from convexcluster.labels import cut, ward_tree
+from convexcluster.selection import SELECTORS, path_average, select, select_at, spread
+from convexcluster.selection.average import PathAverage, average_tree, expand, refine
+from convexcluster.selection.choose import runner_up
+from convexcluster.selection.cuts import NestedCuts, conductance_ratio
+from convexcluster.weights import build_graph
+
+
+def three_groups(seed=0, size=20):
+    rng = np.random.default_rng(seed)
+    centers = np.array([[0.0, 0.0], [6.0, 0.0], [0.0, 6.0]])
+    X = np.concatenate([c + rng.normal(size=(size, 2)) for c in centers])
+    return X, np.repeat(np.arange(3), size)
+
+
+@pytest.fixture(scope="module")
+def solved():
+    X, y = three_groups()
+    graph = build_graph(X, "local", n_neighbors=7, connect=True, normalize=True)
+    return X, y, graph, solve_path(X, graph.edges, graph.weights)
+
+
+def brute_inner(linkage, W, node):
+    """Least conductance inside a node, straight from the definition."""
+    n = len(linkage) + 1
+    leaves = {i: {i} for i in range(n)}
+    below = {i: [i] for i in range(n)}
+    for row, (a, b) in enumerate(linkage[:, :2].astype(int)):
+        leaves[n + row] = leaves[a] | leaves[b]
+        below[n + row] = below[a] + below[b] + [n + row]
+    degree, mean = W.sum(axis=1), W[W > 0].mean()
+    best = 1.0
+    for part in below[node]:
+        if part != node:
+            D, rest = sorted(leaves[part]), sorted(leaves[node] - leaves[part])
+            crossing = W[np.ix_(D, rest)].sum()
+            best = min(best, (crossing + mean) / min(degree[D].sum(), degree[rest].sum()))
+    return best
+
+
+def test_conductances_equal_their_definition():
+    rng = np.random.default_rng(1)
+    A = rng.normal(size=(14, 3))
+    linkage = ward_tree(A)
+    W = np.triu(rng.random((14, 14)) * (rng.random((14, 14)) < 0.4), 1)
+    W = W + W.T
+    i, j = np.nonzero(np.triu(W))
+    cuts = NestedCuts.of(linkage, Graph(np.column_stack([i, j]), W[i, j]), np.arange(14))
+    for node in range(14, 27):
+        assert cuts.inner(node) == pytest.approx(brute_inner(linkage, W, node), rel=1e-12)
+    member = cut(linkage, 2) == 0
+    node = next(v for v in cuts.members(2) if cuts.high[v] - cuts.low[v] == member.sum())
+    crossing = W[np.ix_(member, ~member)].sum()
+    smaller = min(W[member].sum(), W[~member].sum())
+    expected = (crossing + W[i, j].mean()) / smaller
+    assert cuts.outer(node) == pytest.approx(expected, rel=1e-12)
+
+
+def test_groups_of_samples_give_the_conductances_of_their_tree(solved):
+    X, _, graph, _ = solved
+    linkage = ward_tree(X)
+    whole = conductance_ratio(NestedCuts.of(linkage, graph, np.arange(len(X))), 4)
+    atoms = cut(linkage, 40)
+    means = np.stack([X[atoms == a].mean(axis=0) for a in range(40)])
+    grouped = NestedCuts.of(ward_tree(means, np.bincount(atoms) * 1.0), graph, atoms)
+    # the same clusters; only descendants below the groups are missing, which can only raise inner
+    for k in (2, 3):
+        for node in grouped.members(k):
+            assert grouped.inner(node) <= 1
+    assert conductance_ratio(grouped, 4)[2] >= whole[2] - 1e-12
+
+
+def test_labels_of_nested_cuts_are_those_of_the_tree(solved):
+    X, _, graph, _ = solved
+    linkage = ward_tree(X)
+    table = NestedCuts.of(linkage, graph, np.arange(len(X))).labels(6)
+    for k, labels in enumerate(table, start=1):
+        pairs = np.unique(np.column_stack([labels, cut(linkage, k)]), axis=0)
+        assert len(pairs) == k
+
+
+def test_tree_of_distances_is_wards_tree():
+    rng = np.random.default_rng(2)
+    A = rng.normal(size=(30, 3))
+    square = squareform(pdist(A, "sqeuclidean"))
+    ours = average_tree(PathAverage(square, np.ones(30), np.arange(30), np.arange(1)))
+    np.testing.assert_allclose(ours[:, 2], hierarchy.linkage(A, "ward")[:, 2], rtol=1e-9)
+
+
+def test_masses_are_copies(solved):
+    X, _, _, _ = solved
+    A = np.concatenate([X, X[:7]])
+    square = squareform(pdist(A, "sqeuclidean"))
+    mass = np.ones(len(X))
+    mass[:7] = 2
+    heavy = average_tree(PathAverage(square[:60, :60], mass, np.arange(len(X)), np.arange(1)))
+    copied = average_tree(PathAverage(square, np.ones(len(A)), np.arange(len(A)), np.arange(1)))
+    np.testing.assert_allclose(heavy[:, 2], copied[7:, 2], rtol=1e-9)
+
+
+def test_expanded_tree_keeps_the_cuts():
+    atoms = np.array([0, 1, 0, 2, 1])
+    tree = ward_tree(np.array([[0.0], [1.0], [5.0]]))
+    for k in (1, 2, 3):
+        assert (cut(expand(tree, atoms), k) == cut(tree, k)[atoms]).all()
+
+
+def test_spread_falls_from_one_to_zero(solved):
+    X, _, graph, path = solved
+    share = spread(path)
+    assert share[0] < 1
+    assert (np.diff(share) <= 1e-9).all()
+    assert share[-1] == pytest.approx(0, abs=1e-6)
+
+
+def test_average_does_not_depend_on_the_fineness_of_the_grid(solved):
+    X, _, graph, path = solved
+    coarse = solve_path(X, graph.edges, graph.weights, path.gammas[::2])
+    fine, rough = path_average(path), path_average(coarse)
+    a = fine.distances[np.ix_(fine.atoms, fine.atoms)]
+    b = rough.distances[np.ix_(rough.atoms, rough.atoms)]
+    # means over a grid and over every second point of it differ by a step's share at either end
+    assert np.abs(a - b).max() < 2 / len(rough.steps)
+
+
+def test_refine_lowers_the_sum_of_squares_and_empties_nothing(solved):
+    X, y, _, _ = solved
+    average = PathAverage(
+        squareform(pdist(X, "sqeuclidean")), np.ones(60), np.arange(60), np.arange(1)
+    )
+    rng = np.random.default_rng(3)
+    start = np.where(rng.random(60) < 0.2, rng.integers(0, 3, 60), y)
+
+    def sse(labels):
+        return sum(((X[labels == t] - X[labels == t].mean(axis=0)) ** 2).sum() for t in range(3))
+
+    moved = refine(average, start)
+    assert sse(moved) < sse(start)
+    assert len(np.unique(moved)) == 3
+
+
+@pytest.mark.parametrize("method", sorted(SELECTORS))
+def test_every_selector_finds_three_clear_groups(solved, method):
+    X, y, graph, path = solved
+    chosen = select(X, graph, path, masses=np.ones(60), method=method)
+    assert chosen.n_clusters == 3
+    assert len(np.unique(np.column_stack([y, chosen.labels]), axis=0)) == 3
+    assert chosen.runner_up not in (None, 3)
+    assert {len(column) for column in chosen.table.values()} == {len(chosen.table["score"])}
+    assert chosen.gamma in path.gammas
+
+
+def test_a_callable_selects_too(solved):
+    X, _, graph, path = solved
+
+    def four(candidates):
+        return -np.abs(np.arange(1.0, candidates.k_max + 1) - 4) + 1
+
+    assert select(X, graph, path, masses=np.ones(60), method=four).n_clusters == 4
+
+
+@pytest.mark.parametrize("labels", ["auto", "fusion"])
+def test_given_number_of_clusters(solved, labels):
+    X, _, graph, path = solved
+    for k in (1, 2, 5, 60):
+        chosen = select(X, graph, path, masses=np.ones(60), n_clusters=k, labels=labels)
+        assert len(np.unique(chosen.labels)) == k
+        assert chosen.method == "given"
+
+
+def test_small_clusters_do_not_count(solved):
+    X, _, graph, path = solved
+    chosen = select(X, graph, path, masses=np.ones(60), min_cluster_size=25)
+    assert np.bincount(chosen.labels).min() >= 25 or chosen.n_clusters == 1
+
+
+def test_equal_samples_are_one_cluster():
+    Z = np.ones((4, 2))
+    edges, w = np.array([[0, 1], [1, 2], [2, 3]]), np.ones(3)
+    path = solve_path(Z, edges, w, [1.0])
+    chosen = select(Z, Graph(edges, w), path, masses=np.ones(4))
+    assert (chosen.n_clusters, chosen.verdict) == (1, "one cluster")
+    assert chosen.linkage.shape == (3, 4)
+
+
+def test_one_gamma():
+    A = np.array([[0.0], [0.0], [4.0], [4.1]])
+    fused = np.array([0, 0, 1, 2])
+    assert select_at(A, fused, 1.0, masses=np.ones(4)).n_clusters == 3
+    cut_two = select_at(A, fused, 1.0, masses=np.ones(4), n_clusters=2)
+    assert (cut_two.labels == [0, 0, 1, 1]).all()
+    assert select_at(A, fused, 1.0, masses=np.ones(4), method="elbow").method == "elbow"
+
+
+def test_runner_up_is_another_candidate():
+    assert runner_up(np.array([0.0, 3.0, 2.0]), 2) == 3
+    assert runner_up(np.array([0.0]), 1) is None
