@@ -23,8 +23,8 @@ from .scores import SELECTORS, Candidates, Selector, stability
 if TYPE_CHECKING:
     import pandas
 
-# A smaller number of clusters wins if its score is within this factor of the best: scores that
-# close are not told apart, and fewer clusters say the same with less.
+# A smaller number of clusters wins if its conductance score is within this factor of the best:
+# scores that close are not told apart, and fewer clusters say the same with less.
 NEARLY = 0.95
 
 
@@ -131,8 +131,8 @@ def select(
         average = path_average(path)
         tree, atoms = average_tree(average), average.atoms
         linkage = expand(tree, atoms)
-    least = float(min_cluster_size or 1)
-    k_max = min(greatest_count(masses.sum()), len(tree) + 1)
+    least = float(min_cluster_size or 0)
+    k_max = min(greatest_count(masses.sum()), len(masses))
     return _choose(
         Candidates(linkage, tree, atoms, average, Z, graph, path, k_max, least), n_clusters, method
     )
@@ -173,8 +173,8 @@ def select_at(
     )
 
 
-def smallest_near_best(score: Floats) -> int:
-    """Least k whose score is within ``NEARLY`` of the best; 1 if no score is positive.
+def smallest_near_best(score: Floats, near: float = NEARLY) -> int:
+    """Least k whose score is at least ``near`` times the best; 1 if no score is positive.
 
     Examples
     --------
@@ -184,7 +184,7 @@ def smallest_near_best(score: Floats) -> int:
     best = float(score.max())
     if not best > 0:
         return 1
-    return int(np.flatnonzero(score >= NEARLY * best)[0]) + 1
+    return int(np.flatnonzero(score >= near * best)[0]) + 1
 
 
 def runner_up(score: Floats, k: int) -> int | None:
@@ -208,7 +208,8 @@ def _choose(c: Candidates, n_clusters: int | None, method: str | Selector) -> Se
         "stability": agreement,
     }
     if n_clusters is None:
-        k = smallest_near_best(np.where(_large_enough(c), score, -np.inf))
+        near = NEARLY if method in ("auto", "conductance") else 1.0
+        k = smallest_near_best(np.where(_large_enough(c), score, -np.inf), near)
         name = method if isinstance(method, str) else getattr(method, "__name__", "callable")
     else:
         k, name = int(n_clusters), "given"
@@ -229,10 +230,12 @@ def _choose(c: Candidates, n_clusters: int | None, method: str | Selector) -> Se
 
 
 def _large_enough(c: Candidates) -> np.ndarray:
-    """Whether every cluster of the candidate has the least mass that counts."""
+    """Whether the candidate parts no group, and each of its clusters has the mass that counts."""
     mass = np.bincount(c.atoms, c.path.masses)
-    smallest = [np.bincount(label, mass).min() for label in c.cuts.labels(c.k_max)]
-    return np.array(smallest) >= c.min_cluster_size
+    smallest = np.zeros(c.k_max)
+    for k, label in enumerate(c.cuts.labels(c.k_max)):
+        smallest[k] = np.bincount(label, mass).min()
+    return (smallest > 0) & (smallest >= c.min_cluster_size)
 
 
 def representative_gamma(path: ClusterPath, labels: Ints) -> float:

@@ -133,7 +133,7 @@ def lifetime(candidates: Candidates) -> Floats:
 
 def height_gap(candidates: Candidates) -> Floats:
     """Logarithm of the heights of the merge that ends k clusters over the one that makes them."""
-    heights = candidates.tree[::-1, 2][: candidates.k_max]
+    heights = candidates.linkage[::-1, 2][: candidates.k_max]
     heights = np.maximum(heights, 1e-12 * max(heights.max(initial=0.0), 1e-300))
     score = np.zeros(candidates.k_max)
     score[1 : len(heights)] = np.log(heights[:-1] / heights[1:])
