@@ -115,7 +115,7 @@ def test_expanded_tree_keeps_the_cuts():
 
 
 def test_spread_falls_from_one_to_zero(solved):
-    X, _, graph, path = solved
+    path = solved[-1]
     share = spread(path)
     assert share[0] < 1
     assert (np.diff(share) <= 1e-9).all()
