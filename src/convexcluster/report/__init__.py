@@ -1,0 +1,178 @@
+"""The interactive report: everything that a fitted path knows, in one HTML file.
+
+Input is a fitted estimator or a :class:`~convexcluster.ClusterPath`, with whatever is known of the
+samples; output is a file that any browser opens offline.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .. import __version__
+from ..plots.along import ClusterCountDisplay, chosen_gamma
+from .page import render, write_atomically
+from .payload import Features, path_arrays, starting_step
+from .words import (
+    certificate_sentences,
+    choice_sentence,
+    many,
+    path_sentence,
+    summary_sentence,
+)
+
+__all__ = ["notebook_html", "report_html", "write_report"]
+
+
+def write_report(
+    estimator_or_path: Any,
+    out_path: str | PathLike[str],
+    *,
+    X: Any = None,
+    ids: Sequence[object] | None = None,
+    y: ArrayLike | None = None,
+    feature_names: Sequence[str] | None = None,
+    title: str = "Convex clustering",
+) -> Path:
+    """Write the report of a fitted estimator or a path.
+
+    Parameters
+    ----------
+    estimator_or_path : fitted estimator or ClusterPath
+    out_path : path-like
+        File to write; it appears whole or not at all.
+    X : array-like or data frame of shape (n, p), optional
+        Features for the summaries of clusters; those that are not numbers are left out.
+    ids : sequence of n objects, optional
+        Names of the samples; default: the index of a data frame, otherwise 0, 1, …
+    y : array-like of shape (n,), optional
+        Known labels, shown beside the clusters.
+    feature_names : sequence of p str, optional
+    title : str
+
+    Returns
+    -------
+    Path
+        ``out_path``.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from convexcluster import solve_path
+    >>> path = solve_path([[0.0], [1.0], [5.0]], [[0, 1], [1, 2]], [1.0, 1.0], [0.1, 0.6, 4.0])
+    >>> with TemporaryDirectory() as folder:
+    ...     write_report(path, f"{folder}/report.html", ids=["a", "b", "c"]).stat().st_size > 0
+    True
+    """
+    out = Path(out_path)
+    page = report_html(
+        estimator_or_path, X=X, ids=ids, y=y, feature_names=feature_names, title=title
+    )
+    write_atomically(out, page)
+    return out
+
+
+def report_html(
+    estimator_or_path: Any,
+    *,
+    X: Any = None,
+    ids: Sequence[object] | None = None,
+    y: ArrayLike | None = None,
+    feature_names: Sequence[str] | None = None,
+    title: str = "Convex clustering",
+) -> str:
+    """The report as text; the parameters are those of :func:`write_report`."""
+    estimator = estimator_or_path if hasattr(estimator_or_path, "path_") else None
+    path = estimator_or_path if estimator is None else estimator.path_
+    Z = None if estimator is None else np.asarray(estimator.embedding_, dtype=np.float64)
+    # data of precomputed kernels are similarities to samples, not features of them
+    kernel = getattr(estimator, "kernel", None)
+    if isinstance(kernel, str) and kernel == "precomputed":
+        X = None
+    arrays, facts = path_arrays(path, Z, estimator is None or kernel is not None)
+    n = facts["n"]
+
+    step, gamma = starting_step(path), None
+    labels = path.labels(gamma=path.gammas[step])
+    if estimator is not None:
+        gamma = chosen_gamma(estimator)
+        step = int(np.searchsorted(path.gammas, gamma * (1 + 1e-9), side="right")) - 1
+        step = max(step, 0)
+        labels = np.asarray(estimator.labels_)
+        if not np.array_equal(labels, path.labels(gamma=path.gammas[step])):
+            arrays["labels"] = labels.astype(np.int64)
+    lifetime = ClusterCountDisplay.from_path(path, float(path.gammas[step])).lifetime
+    facts.update(
+        version=__version__,
+        step=step,
+        chosen=estimator is not None,
+        lifetime=lifetime,
+        summary=summary_sentence(path, estimator, None if X is None else np.shape(X)[1]),
+        choice=choice_sentence(estimator, gamma),
+        certificate=[
+            *certificate_sentences(getattr(estimator, "certificate_", None)),
+            path_sentence(path),
+        ],
+    )
+    if X is not None:
+        names = None if feature_names is None else [str(name) for name in feature_names]
+        features = Features.of(X, names, np.unique(labels, return_inverse=True)[1].ravel())
+        arrays["features"] = features.values
+        facts.update(features=features.names, n_features=features.total)
+    facts["ids"] = _names(_index(X) if ids is None else ids, n, "ids")
+    if y is not None:
+        classes, codes = np.unique(np.asarray(_names(y, n, "y")), return_inverse=True)
+        arrays["classes"] = codes.ravel().astype(np.int64)
+        facts["classes"] = classes.tolist()
+    return render(title, facts, arrays)
+
+
+def _index(X: Any) -> Any:
+    """Index of a data frame that names its rows; None if it only counts them."""
+    index = getattr(X, "index", None)
+    return None if index is None or type(index).__name__ == "RangeIndex" else index
+
+
+def _names(values: Any, n: int, what: str) -> list[str] | None:
+    if values is None:
+        return None
+    names = [str(value) for value in values]
+    if len(names) != n:
+        raise ValueError(f"{what} has {len(names)} entries for {n} samples")
+    return names
+
+
+# A notebook keeps its outputs in one file: more than this belongs in a file of its own.
+NOTEBOOK_BYTES = 2_000_000
+
+
+def notebook_html(estimator: Any, **options: Any) -> str:
+    """Report of a fitted estimator as an inline frame, or a summary where it would be large.
+
+    The frame is sandboxed: its script cannot reach the notebook.
+    """
+    if len(estimator.path_.masses) <= 20_000:
+        page = report_html(estimator, **options)
+        if len(page) <= NOTEBOOK_BYTES:
+            return (
+                f'<iframe title="Convex clustering report" srcdoc="{html.escape(page)}" '
+                'sandbox="allow-scripts allow-downloads" loading="lazy" '
+                'style="width:100%;height:780px;border:1px solid #8888;border-radius:6px">'
+                "</iframe>"
+            )
+    sizes = np.sort(np.bincount(estimator.labels_))[::-1]
+    shown = ", ".join(f"{size:,}" for size in sizes[:10]) + (", …" if len(sizes) > 10 else "")
+    facts = [
+        summary_sentence(estimator.path_, estimator, None),
+        choice_sentence(estimator, chosen_gamma(estimator)),
+        f"Sizes of the {many(len(sizes), 'cluster')}: {shown}.",
+        *certificate_sentences(getattr(estimator, "certificate_", None)),
+        "This path is too large to show inline: estimator.report('report.html') writes it.",
+    ]
+    return "".join(f"<p>{html.escape(fact)}</p>" for fact in facts)

@@ -1,0 +1,238 @@
+"""Path → the numbers of the report, packed small.
+
+Input is a :class:`~convexcluster.ClusterPath` and what is known of its samples; output is a
+dictionary of small facts (JSON) and one of arrays. A path is n × T labels and n × T positions, yet
+little of it is new from one γ to the next:
+
+- a cluster is named by its least sample. Step t stores the clusters that were absorbed and by
+  which (≤ n − 1 in all), and after a split the samples whose cluster this rule gets wrong;
+- positions are those of the k_t centroids in the plane of the first two kernel principal
+  components, 16 bits each: finer than a pixel on any screen.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..plots.along import ClusterCountDisplay
+from ..plots.curves import ElbowDisplay
+from ..plots.layout import Plane, colour_ranks
+from ..problem import Floats, Ints
+
+if TYPE_CHECKING:
+    from ..clusterpath import ClusterPath
+
+# Beyond this many centroids (4 bytes each) positions are kept at evenly spread steps only.
+MOST_POSITIONS = 800_000
+# Bytes for feature values; with base64 about 5.4 MB of the 10 MB that a browser opens quickly.
+MOST_FEATURE_BYTES = 4_000_000
+# Numbers of clusters that the slider over k and the elbow offer.
+MOST_CLUSTERS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """Partitions of a path as changes from one step to the next.
+
+    Attributes
+    ----------
+    absorbed, into : ndarray of shape (M,)
+        Least samples of the clusters that vanish, and of those that take them.
+    absorbed_at : ndarray of shape (T + 1,)
+        Step t owns ``absorbed[absorbed_at[t] : absorbed_at[t + 1]]``.
+    moved, moved_to : ndarray of shape (F,)
+        Samples that end elsewhere because a cluster split, and the least sample there.
+    moved_at : ndarray of shape (T + 1,)
+    """
+
+    absorbed: Ints
+    into: Ints
+    absorbed_at: Ints
+    moved: Ints
+    moved_to: Ints
+    moved_at: Ints
+
+    @classmethod
+    def of(cls, partitions: list[Ints]) -> Steps:
+        """Pack ``partitions``, each numbered by first appearance.
+
+        Examples
+        --------
+        >>> steps = Steps.of([np.array([0, 0, 1]), np.array([0, 1, 1])])
+        >>> steps.absorbed, steps.into, steps.moved, steps.moved_to
+        (array([1, 2]), array([0, 0]), array([1, 2]), array([1, 1]))
+        """
+        n = len(partitions[0])
+        before = np.arange(n)
+        absorbed, into, moved, moved_to = [], [], [], []
+        for labels in partitions:
+            _, first = np.unique(labels, return_index=True)
+            after = first[labels]
+            heads = np.flatnonzero(before == np.arange(n))
+            gone = heads[after[heads] != heads]
+            absorbed.append(gone)
+            into.append(after[gone])
+            wrong = np.flatnonzero(after[before] != after)
+            moved.append(wrong)
+            moved_to.append(after[wrong])
+            before = after
+        return cls(
+            np.concatenate(absorbed),
+            np.concatenate(into),
+            np.cumsum([0, *map(len, absorbed)]),
+            np.concatenate(moved),
+            np.concatenate(moved_to),
+            np.cumsum([0, *map(len, moved)]),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Features:
+    """Values of the features that the report can compare.
+
+    Attributes
+    ----------
+    values : ndarray of shape (p, n)
+        Row f is a feature, in the smallest type that holds it.
+    names : list of str
+    total : int
+        Features there were, of which ``p`` are kept.
+    """
+
+    values: np.ndarray
+    names: list[str]
+    total: int
+
+    @classmethod
+    def of(cls, X: Any, names: list[str] | None, labels: Ints) -> Features:
+        """Keep the features that ``labels`` explain best, as many as there is room for."""
+        table, found = numeric_columns(X)
+        names = found if names is None else [str(name) for name in names]
+        if len(names) != table.shape[1]:
+            raise ValueError(f"{len(names)} feature names for {table.shape[1]} features")
+        if len(table) != len(labels):
+            raise ValueError(f"X has {len(table)} rows for {len(labels)} samples")
+        values = np.ascontiguousarray(table.T)
+        whole = np.isfinite(values).all() and (values == np.round(values)).all()
+        kind: type = np.float32
+        if whole and values.size and values.min() >= 0 and values.max() <= 255:
+            kind = np.uint8
+        elif (np.abs(values.mean(axis=1)) > 1e3 * values.std(axis=1)).any():
+            kind = np.float64  # single precision would round away the spread around such a mean
+        room = max(MOST_FEATURE_BYTES // (len(table) * np.dtype(kind).itemsize), 10)
+        if len(values) > room:
+            keep = np.sort(np.argsort(-explained(values, labels), kind="stable")[:room])
+            values, names = values[keep], [names[f] for f in keep]
+        return cls(values.astype(kind), names, table.shape[1])
+
+
+def explained(values: Floats, labels: Ints) -> Floats:
+    """Share of each row's variance that lies between the clusters (η²), 0 if it is constant.
+
+    Examples
+    --------
+    >>> explained(np.array([[0.0, 0, 1, 1], [0, 1, 0, 1], [2, 2, 2, 2]]), np.array([0, 0, 1, 1]))
+    array([1., 0., 0.])
+    """
+    counts = np.bincount(labels)
+    centred = values - values.mean(axis=1, keepdims=True)
+    sums = np.stack([np.bincount(labels, row) for row in centred])
+    between = (sums**2 / counts).sum(axis=1)
+    total = (centred**2).sum(axis=1)
+    return np.divide(between, total, out=np.zeros(len(values)), where=total > 0)
+
+
+def numeric_columns(X: Any) -> tuple[Floats, list[str]]:
+    """Values and names of the numeric columns of an array, a sparse matrix or a data frame."""
+    if hasattr(X, "select_dtypes"):
+        numbers = X.select_dtypes(include=["number", "bool"])
+        return numbers.to_numpy(dtype=np.float64), [str(name) for name in numbers.columns]
+    table = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
+    if table.ndim != 2:
+        raise ValueError(f"X must be 2-D (samples × features), got {table.ndim}-D")
+    return table, [f"feature {f}" for f in range(table.shape[1])]
+
+
+def path_arrays(
+    path: ClusterPath, Z: Floats | None, kernel: bool
+) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    """Arrays and facts of a path; ``Z`` (n, r) are the samples in its embedding, if known."""
+    gammas = np.asarray(path.gammas)
+    partitions = [path.labels(gamma=gamma) for gamma in gammas]
+    samples = path.centroids(gammas[0])[partitions[0]] if Z is None else Z
+    plane = Plane.of(samples, path.masses)
+    steps = Steps.of(partitions)
+    linkage = path.to_linkage()
+    data = plane.project(samples)
+    low, span = data.min(axis=0), float(np.ptp(data, axis=0).max()) or 1.0
+
+    def packed(points: Floats) -> np.ndarray:
+        # centroids are convex combinations of samples; clipping only meets round-off
+        return np.clip(np.round((points - low) / span * 65_535), 0, 65_535).astype(np.uint16)
+
+    stored = stored_steps(np.asarray(path.n_clusters))
+    positions = [packed(plane.project(path.centroids(gammas[t]))) for t in stored]
+    most = min(MOST_CLUSTERS, len(samples))
+    elbow = ElbowDisplay.from_linkage(linkage, samples, masses=path.masses, max_clusters=most)
+    arrays: dict[str, np.ndarray] = {
+        "gammas": gammas,
+        "counts": np.asarray(path.n_clusters),
+        "gaps": np.asarray(path.gaps, dtype=np.float64),
+        "certified": np.asarray(path.certified).astype(np.uint8),
+        "absorbed": steps.absorbed,
+        "into": steps.into,
+        "absorbedAt": steps.absorbed_at,
+        "moved": steps.moved,
+        "movedTo": steps.moved_to,
+        "movedAt": steps.moved_at,
+        "stored": stored,
+        "positions": np.concatenate(positions).ravel(),
+        "data": packed(data).ravel(),
+        "ranks": colour_ranks(linkage),
+        "pairs": linkage[:, :2].astype(np.int64).ravel(),
+        "heights": linkage[:, 2],
+        "sse": elbow.sse,
+    }
+    facts = {
+        "n": len(samples),
+        "axes": list(plane.axis_names(kernel)),
+        "extent": (np.ptp(data, axis=0) / span).tolist(),
+        "splits": len(path.splits),
+        "complete": bool(getattr(path, "complete", True)),
+    }
+    return arrays, facts
+
+
+def stored_steps(counts: Ints, most: int = MOST_POSITIONS) -> Ints:
+    """Steps whose centroids are kept: all, or evenly many of them so that ``most`` suffice.
+
+    Examples
+    --------
+    >>> stored_steps(np.array([4, 4, 4, 1]), most=9)
+    array([0, 2])
+    """
+    stride = 1
+    while counts[::stride].sum() > most and stride < len(counts):
+        stride += 1
+    return np.arange(0, len(counts), stride)
+
+
+def starting_step(path: ClusterPath) -> int:
+    """Step that a path without an estimator opens at: the longest-lived partition in log γ.
+
+    Partitions into one cluster, or into more than half as many as there are samples, are passed
+    over if there is any other.
+    """
+    gammas, counts = np.asarray(path.gammas), np.asarray(path.n_clusters)
+    best, longest = len(gammas) // 2, -1.0
+    for step, count in enumerate(counts):
+        if not 2 <= count <= max(2, len(path.masses) // 2):
+            continue
+        low, high = ClusterCountDisplay.from_path(path, float(gammas[step])).lifetime or (1, 1)
+        life = float(np.log(high / low)) if low > 0 else 0.0
+        if life > longest:
+            best, longest = step, life
+    return best

@@ -1,0 +1,119 @@
+"""Sentences of the report: what was fitted, what is certified, and what that means.
+
+Input is a path, a certificate and a fitted estimator; output is plain text, never markup.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from ..clusterpath import ClusterPath
+
+
+def number(value: float) -> str:
+    """Three significant digits, without an exponent where none is needed.
+
+    Examples
+    --------
+    >>> number(1234567.0), number(0.000012345), number(0.25)
+    ('1.23e+06', '1.23e-05', '0.25')
+    """
+    return f"{value:.3g}"
+
+
+def many(count: int, noun: str) -> str:
+    """Count and noun.
+
+    Examples
+    --------
+    >>> many(1, "cluster"), many(12_345, "sample")
+    ('1 cluster', '12,345 samples')
+    """
+    return f"{count:,} {noun}" + ("" if count == 1 else "s")
+
+
+def summary_sentence(path: ClusterPath, estimator: Any | None, n_features: int | None) -> str:
+    """What was clustered, and over which path."""
+    parts = [many(len(path.masses), "sample")]
+    if n_features is not None:
+        parts.append(many(n_features, "feature"))
+    kernel = getattr(estimator, "kernel", None)
+    if isinstance(kernel, str):
+        parts.append(f"{kernel} kernel")
+    counts, gammas = np.asarray(path.n_clusters), np.asarray(path.gammas)
+    walk = f"at γ = {number(gammas[0])}"
+    if len(gammas) > 1:
+        walk = f"at {len(gammas)} values of γ from {number(gammas[0])} to {number(gammas[-1])}"
+    ends = f"{many(int(counts[0]), 'cluster')} at the least γ, {int(counts[-1]):,} at the greatest"
+    return f"{', '.join(parts)}. Solved {walk}: {ends}."
+
+
+def choice_sentence(estimator: Any | None, gamma: float | None) -> str:
+    """Which clusters the estimator chose."""
+    if estimator is None:
+        return "No estimator was given: the view opens at the partition that lives longest."
+    at = "" if gamma is None else f" at γ = {number(gamma)}"
+    return f"The estimator chose {many(int(estimator.n_clusters_), 'cluster')}{at}."
+
+
+def path_sentence(path: ClusterPath) -> str:
+    """How much of the path is certified."""
+    certified, gaps = np.asarray(path.certified).astype(bool), np.asarray(path.gaps)
+    known = gaps[np.isfinite(gaps)]
+    sure = f"{int(certified.sum())} of {many(len(certified), 'value')} of γ are certified"
+    if not len(known):
+        return f"{sure}; no duality gap was computed."
+    worst = f"the largest relative duality gap known is {known.max():.1e}"
+    return (
+        f"{sure}: {worst}, so the objective exceeds its exact minimum by at most that share of the "
+        "total scatter."
+    )
+
+
+def certificate_sentences(certificate: Any | None) -> list[str]:
+    """The certificate of a fitted estimator in words, one fact a sentence."""
+    if certificate is None:
+        return []
+    made = []
+    gap = _finite(certificate, "relative_gap")
+    if gap is not None:
+        made.append(
+            f"The relative duality gap is {gap:.1e}: no set of centroids whatever has an objective "
+            f"lower than the one found by more than {gap:.1e} of the total scatter."
+        )
+    radius = _finite(certificate, "radius")
+    if radius is not None:
+        made.append(
+            f"The exact centroids lie within {number(radius)} of those found (root of the summed "
+            "squared distances, in the embedding)."
+        )
+    error = _finite(certificate, "embedding_error")
+    if error is not None:
+        made.append(
+            "The embedding is exact."
+            if error == 0
+            else f"Replacing the kernel by the embedding moved the centroids by at most "
+            f"{number(error)} in the kernel's own space."
+        )
+    partition = getattr(certificate, "partition", None)
+    if partition is not None:
+        verdict = str(partition)
+        made.append(
+            "The partition is certified: it is that of the exact solution, not of an approximation."
+            if verdict == "certified"
+            else f"The partition is not proved to be that of the exact solution. {_reason(verdict)}"
+        )
+    return made
+
+
+def _reason(verdict: str) -> str:
+    reason = verdict.removeprefix("not certified").strip(" :;.")
+    return f"Reason: {reason}." if reason else ""
+
+
+def _finite(certificate: Any, name: str) -> float | None:
+    value = getattr(certificate, name, None)
+    return float(value) if value is not None and np.isfinite(value) else None
