@@ -63,7 +63,7 @@ class Steps:
         --------
         >>> steps = Steps.of([np.array([0, 0, 1]), np.array([0, 1, 1])])
         >>> steps.absorbed, steps.into, steps.moved, steps.moved_to
-        (array([1, 2]), array([0, 0]), array([1, 2]), array([1, 1]))
+        (array([1, 2]), array([0, 1]), array([1]), array([1]))
         """
         n = len(partitions[0])
         before = np.arange(n)

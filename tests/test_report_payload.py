@@ -1,0 +1,242 @@
+"""What the report is made of: packing, sentences, the page as text."""
+
+import base64
+import json
+import zlib
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from convexcluster import solve_path
+from convexcluster.graph import canonical
+from convexcluster.path.builder import PathBuilder
+from convexcluster.report import notebook_html, report_html, write_report
+from convexcluster.report.page import embed_json, pack
+from convexcluster.report.payload import Features, Steps, explained, stored_steps
+from convexcluster.report.words import certificate_sentences, path_sentence
+
+
+def chain(n=6):
+    """Path of n points on a line, 0, 1, 3, 6, …"""
+    X = np.cumsum(np.arange(n, dtype=float))[:, None]
+    edges = np.stack([np.arange(n - 1), np.arange(1, n)], axis=1)
+    return solve_path(X, edges, np.ones(n - 1)), X
+
+
+def unpacked(page):
+    """Facts and arrays of a page, read as a browser would."""
+
+    def block(name):
+        return page.split(f'id="{name}">', 1)[1].split("</script>", 1)[0]
+
+    facts = json.loads(block("facts"))
+    raw = zlib.decompress(base64.b64decode(block("arrays")))
+    arrays = {
+        name: np.frombuffer(raw, "<" + kind, length, offset)
+        for name, kind, offset, length in facts["manifest"]
+    }
+    return facts, arrays
+
+
+def replay(steps, n):
+    heads, made = np.arange(n), []
+    for t in range(len(steps.absorbed_at) - 1):
+        a, b = steps.absorbed_at[t : t + 2]
+        to = np.arange(n)
+        to[steps.absorbed[a:b]] = steps.into[a:b]
+        heads = to[heads]
+        a, b = steps.moved_at[t : t + 2]
+        heads[steps.moved[a:b]] = steps.moved_to[a:b]
+        made.append(canonical(heads))
+    return made
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.lists(st.integers(0, 5), min_size=7, max_size=7), min_size=1, max_size=6))
+def test_any_sequence_of_partitions_comes_back(sequence):
+    partitions = [canonical(np.array(labels)) for labels in sequence]
+    for made, labels in zip(replay(Steps.of(partitions), 7), partitions):
+        np.testing.assert_array_equal(made, labels)
+
+
+def test_nested_partitions_need_one_entry_per_merge():
+    path, _ = chain(12)
+    steps = Steps.of([path.labels(gamma=g) for g in path.gammas])
+    assert len(steps.absorbed) == 12 - path.n_clusters[-1]
+    assert len(steps.moved) == 0
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.float64, np.float32, np.uint16, np.uint8])
+def test_packed_arrays_come_back(kind):
+    arrays = {"a": np.arange(5).astype(kind), "b": np.arange(6).reshape(2, 3).astype(kind)}
+    manifest, text = pack(arrays)
+    raw = zlib.decompress(base64.b64decode(text))
+    for name, code, offset, length in manifest:
+        found = np.frombuffer(raw, "<" + code, length, offset)
+        np.testing.assert_array_equal(found, arrays[name].ravel())
+        assert offset % 8 == 0
+
+
+def test_embedded_json_holds_no_markup_and_comes_back():
+    text = "</script><!--<script>&amp;\u2028'\"\\ {{script}}"
+    made = embed_json({"x": text})
+    assert not set("<>&\u2028") & set(made)
+    assert json.loads(made) == {"x": text}
+
+
+def test_positions_are_the_projected_centroids_to_sixteen_bits():
+    path, X = chain()
+    facts, arrays = unpacked(report_html(path))
+    data = path.centroids(path.gammas[0])[path.labels(gamma=path.gammas[0])][:, 0]
+    offset = 0
+    for gamma, k in zip(path.gammas, path.n_clusters):
+        rows = arrays["positions"].reshape(-1, 2)[offset : offset + k, 0] / 65_535
+        expected = (path.centroids(gamma)[:, 0] - data.min()) / np.ptp(data)
+        np.testing.assert_allclose(rows, expected, atol=0.5001 / 65_535)
+        offset += k
+    assert facts["n"] == len(X)
+
+
+def test_large_paths_keep_fewer_positions():
+    counts = np.full(10, 100)
+    assert len(stored_steps(counts, most=1_000)) == 10
+    kept = stored_steps(counts, most=350)
+    assert kept[0] == 0
+    assert counts[kept].sum() <= 350
+
+
+def test_features_are_chosen_by_what_the_clusters_explain(monkeypatch):
+    monkeypatch.setattr("convexcluster.report.payload.MOST_FEATURE_BYTES", 0)
+    rng = np.random.default_rng(0)
+    labels = np.repeat([0, 1], 20)
+    X = rng.normal(size=(40, 30))
+    X[:, 7] += 5 * labels
+    kept = Features.of(X, None, labels)
+    assert kept.total == 30
+    assert len(kept.names) == 10
+    assert "feature 7" in kept.names
+    assert explained(X.T, labels).argmax() == 7
+
+
+def test_feature_types_keep_the_values():
+    labels = np.zeros(3, dtype=int)
+    assert Features.of(np.array([[0, 255], [1, 2], [3, 4]]), None, labels).values.dtype == np.uint8
+    assert Features.of(np.array([[0.5], [1], [2]]), None, labels).values.dtype == np.float32
+    far = np.array([[1e9], [1e9 + 1], [1e9 + 2]])
+    np.testing.assert_array_equal(Features.of(far, None, labels).values, far.T)
+
+
+def test_a_data_frame_brings_names_and_ids():
+    pandas = pytest.importorskip("pandas")
+    path, X = chain()
+    frame = pandas.DataFrame({"size": X[:, 0], "name": list("abcdef")}, index=list("uvwxyz"))
+    facts, arrays = unpacked(report_html(path, X=frame))
+    assert facts["ids"] == list("uvwxyz")
+    assert facts["features"] == ["size"]
+    np.testing.assert_array_equal(arrays["features"], X[:, 0])
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"ids": ["a"]}, "ids has 1 entries for 6 samples"),
+        ({"y": [1, 2]}, "y has 2 entries for 6 samples"),
+        ({"X": np.zeros((3, 2))}, "X has 3 rows for 6 samples"),
+        ({"X": np.zeros((6, 2)), "feature_names": ["a"]}, "1 feature names for 2 features"),
+    ],
+)
+def test_what_does_not_fit_is_refused(options, words):
+    with pytest.raises(ValueError, match=words):
+        report_html(chain()[0], **options)
+
+
+def test_an_unwritable_report_leaves_the_old_one(tmp_path):
+    path, _ = chain()
+    out = write_report(path, tmp_path / "report.html")
+    before = out.read_bytes()
+    with pytest.raises(ValueError, match="ids"):
+        write_report(path, out, ids=["a"])
+    assert out.read_bytes() == before
+    assert [p.name for p in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_certificates_in_words():
+    certificate = SimpleNamespace(
+        gap=1e-5, relative_gap=3.21e-7, radius=0.0044, embedding_error=0.0, partition="certified"
+    )
+    text = " ".join(certificate_sentences(certificate))
+    assert "3.2e-07" in text
+    assert "0.0044" in text
+    assert "embedding is exact" in text
+    assert "partition is certified" in text
+    certificate.partition = "not certified: cluster 3 may split"
+    text = certificate_sentences(certificate)[-1]
+    assert "not proved" in text
+    assert "Reason: cluster 3 may split." in text
+    assert certificate_sentences(None) == []
+
+
+def test_an_unknown_gap_is_said_to_be_unknown():
+    builder = PathBuilder(np.ones(2), 1.0)
+    builder.add(0.1, np.array([0, 1]), np.array([[0.0], [1.0]]), np.nan, False)
+    path = builder.build()
+    assert path_sentence(path) == "0 of 1 value of γ are certified; no duality gap was computed."
+    facts, arrays = unpacked(report_html(path))
+    assert np.isnan(arrays["gaps"]).all()
+    assert facts["step"] == 0
+
+
+def test_one_sample_has_a_report():
+    builder = PathBuilder(np.ones(1), 0.0)
+    builder.add(0.1, np.array([0]), np.array([[2.0]]), 0.0, True)
+    facts, _ = unpacked(report_html(builder.build()))
+    assert facts["n"] == 1
+
+
+def large_path(n, steps):
+    """n samples whose clusters halve from step to step."""
+    rng = np.random.default_rng(0)
+    Z = rng.normal(size=(n, 4))
+    order = np.argsort(Z[:, 0])
+    builder = PathBuilder(np.ones(n), 0.5 * ((Z - Z.mean(axis=0)) ** 2).sum())
+    for t in range(steps):
+        k = max(n >> t, 1)
+        labels = np.empty(n, dtype=np.int64)
+        labels[order] = np.arange(n) * k // n
+        labels = canonical(labels)
+        centers = np.stack([np.bincount(labels, z) for z in Z.T], axis=1)
+        centers /= np.bincount(labels)[:, None]
+        builder.add(2.0**t, labels, centers, 1e-7, True)
+    return builder.build(), Z
+
+
+def test_ten_thousand_samples_stay_below_ten_megabytes(tmp_path):
+    path, _ = large_path(10_000, 15)
+    X = np.random.default_rng(1).normal(size=(10_000, 150))  # noise: the worst to compress
+    ids = [f"patient {i:06d} of the second cohort" for i in range(10_000)]
+    out = write_report(path, tmp_path / "large.html", X=X, ids=ids, y=np.arange(10_000) % 9)
+    assert out.stat().st_size < 10_000_000
+
+
+def test_a_notebook_shows_a_frame_or_a_summary(monkeypatch):
+    path, X = chain()
+    estimator = SimpleNamespace(
+        path_=path,
+        labels_=path.labels(n_clusters=2),
+        n_clusters_=2,
+        gamma_=None,
+        embedding_=X,
+        linkage_=path.to_linkage(),
+        kernel="<b>",
+    )
+    frame = notebook_html(estimator)
+    assert frame.startswith("<iframe")
+    assert 'sandbox="allow-scripts allow-downloads"' in frame
+    assert frame.count("<") == 2  # the page itself is escaped
+    monkeypatch.setattr("convexcluster.report.NOTEBOOK_BYTES", 0)
+    summary = notebook_html(estimator)
+    assert "2 clusters" in summary
+    assert "&lt;b&gt; kernel" in summary
