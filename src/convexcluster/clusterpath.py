@@ -19,7 +19,7 @@ import numpy as np
 
 from .graph import canonical, components
 from .optional import need
-from .problem import Floats, Ints
+from .problem import Floats, Ints, Problem, Solution
 
 if TYPE_CHECKING:
     import networkx
@@ -104,6 +104,27 @@ class ClusterPath:
     split_steps: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     split_labels: Ints = field(default_factory=lambda: np.empty((0, 0), dtype=np.int64))
     complete: bool = True
+
+    @classmethod
+    def of_solution(
+        cls, problem: Problem, solution: Solution, labels: Ints, tol: float
+    ) -> ClusterPath:
+        """Path of a single γ, with the fused ``labels`` of its solution."""
+        first = np.unique(labels, return_index=True)[1]
+        others = np.flatnonzero(first[labels] != np.arange(problem.n))
+        return cls(
+            gammas=np.array([problem.gamma]),
+            n_clusters=np.array([len(first)]),
+            gaps=np.array([solution.relative_gap]),
+            certified=np.array([solution.relative_gap <= tol]),
+            masses=problem.masses,
+            scale=problem.scale,
+            merges=np.column_stack([first[labels[others]], others]),
+            merge_steps=np.zeros(len(others), dtype=np.int64),
+            fusion_values=np.full(len(others), problem.gamma),
+            centers=(solution.A[first],),
+            split_labels=np.empty((0, problem.n), dtype=np.int64),
+        )
 
     def __len__(self) -> int:
         return len(self.gammas)

@@ -1,0 +1,546 @@
+"""The scikit-learn shells: X → kernel → embedding Z → graph → path → selection → labels.
+
+``KernelConvexClustering`` takes any kernel, ``ConvexClustering`` the linear one. Everything that
+computes lives upstream; an estimator checks its parameters, calls the pipeline in order and keeps
+what came out.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable
+from importlib import import_module
+from numbers import Integral, Real
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    ClusterMixin,
+    TransformerMixin,
+)
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics.pairwise import euclidean_distances
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from .certificate import Certificate, certify_partition
+from .clusterpath import ClusterPath
+from .embedding import EMBEDDINGS, Embedding, embed
+from .graph import Graph
+from .kernels import Kernel, resolve_kernel
+from .labels import cluster_centroids, dual_coefficients, fusion_labels
+from .path import solve_path
+from .problem import Floats, Ints, Problem, Solution, Status
+from .samples import (
+    Samples,
+    by_size,
+    check_sample_weight,
+    distinct_samples,
+    expand_linkage,
+    expand_path,
+)
+from .selection import SELECTORS, Selection, select, select_at
+from .solvers import solve_problem
+from .weights import build_graph
+
+LABELS = ("auto", "fusion", "agglomerative")
+
+
+class _Shell(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
+    """What both estimators share; a subclass names its parameters and its kernel."""
+
+    n_clusters: int | None
+    weights: Any
+    n_neighbors: int
+    weight_bandwidth: float | str
+    gamma: Any
+    labels: str
+    selection: str
+    min_cluster_size: int | None
+    solver: Any
+    tol: float
+    max_iter: int | None
+    certify: str | bool
+    random_state: Any
+    n_jobs: int | None
+    verbose: int
+
+    def _kernel(self, X: Any) -> Kernel:
+        raise NotImplementedError
+
+    def _embed(self, X: Any, kernel: Kernel, masses: Floats) -> Embedding:
+        raise NotImplementedError
+
+    def _weight_samples(self, X: Any, embedding: Embedding) -> Any:
+        """Rows between which the weights are measured."""
+        return X
+
+    def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> _Shell:
+        """Cluster the rows of X.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Samples, or the Gram matrix (n_samples, n_samples) if ``kernel="precomputed"``.
+        y : ignored
+        sample_weight : array-like of shape (n_samples,), optional
+            Masses mᵢ; a sample of weight two counts as two equal samples.
+
+        Returns
+        -------
+        self
+        """
+        X = self._check(X)
+        weight = check_sample_weight(sample_weight, X.shape[0])
+        samples = self._samples(X, weight)
+        kernel = self._kernel(samples.X)
+        kernel.check(samples.X)
+        embedding = self._embed(samples.X, kernel, samples.masses)
+        graph = self._graph(samples, embedding, kernel)
+        base = Problem.of(embedding.Z, graph.edges, graph.weights, 0.0, samples.masses)
+        path, chosen, solution = self._solve(base)
+        self._keep(samples, weight, embedding, base, path, chosen, solution)
+        return self
+
+    # the steps of fit, in order
+
+    def _check(self, X: Any) -> Any:
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C")
+        n = X.shape[0]
+        k = self.n_clusters
+        if k is not None and not (isinstance(k, Integral) and k >= 1):
+            raise ValueError(f"n_clusters must be a whole number ≥ 1, or None, got {k!r}")
+        if k is not None and k > n:
+            raise ValueError(f"n_clusters={k} exceeds the number of samples, {n}: ask for fewer")
+        if self.labels not in LABELS:
+            raise ValueError(f"labels must be one of {LABELS}, got {self.labels!r}")
+        if isinstance(self.selection, str) and self.selection not in SELECTORS:
+            raise ValueError(f"selection must be one of {sorted(SELECTORS)}: {self.selection!r}")
+        if not isinstance(self.n_neighbors, Integral) or self.n_neighbors < 1:
+            raise ValueError(f"n_neighbors must be a whole number ≥ 1, got {self.n_neighbors!r}")
+        return X
+
+    def _samples(self, X: Any, weight: Floats) -> Samples:
+        """Merge duplicates where the graph is built from the rows and may see them as one."""
+        automatic = isinstance(self.weights, str) and isinstance(self.weight_bandwidth, str)
+        if sparse.issparse(X) or not automatic or self._is_precomputed():
+            used = np.flatnonzero(weight > 0)
+            if len(used) < X.shape[0]:
+                raise ValueError(
+                    "sample_weight holds zeros, which need automatic weights on dense samples: "
+                    "drop these samples instead"
+                )
+            return Samples(X, weight, np.arange(X.shape[0]))
+        return distinct_samples(X, weight)
+
+    def _is_precomputed(self) -> bool:
+        return False
+
+    def _graph(self, samples: Samples, embedding: Embedding, kernel: Kernel) -> Graph:
+        return build_graph(
+            self._weight_samples(samples.X, embedding),
+            self.weights,
+            n_neighbors=self.n_neighbors,
+            bandwidth=self.weight_bandwidth,
+            masses=samples.masses,
+        )
+
+    def _solve(self, base: Problem) -> tuple[ClusterPath, Selection, Solution]:
+        """Solve one γ or a path, choose, and solve the chosen γ with its dual."""
+        options: dict[str, Any] = {"solver": self.solver, "tol": self.tol}
+        options["max_iter"] = self.max_iter
+        k = None if self.n_clusters is None else min(int(self.n_clusters), base.n)
+        if isinstance(self.gamma, Real):
+            solution = solve_problem(base.at(float(self.gamma)), **options)
+            labels = fusion_labels(solution.A, base.edges)
+            path = ClusterPath.of_solution(base.at(float(self.gamma)), solution, labels, self.tol)
+            chosen = select_at(
+                solution.A,
+                labels,
+                float(self.gamma),
+                masses=base.masses,
+                n_clusters=k,
+                labels=self.labels,
+                method=self.selection,
+            )
+            return path, chosen, solution
+        path = solve_path(
+            base.Z,
+            base.edges,
+            base.weights,
+            self.gamma,
+            masses=base.masses,
+            tol=self.tol,
+            certify=self.certify,
+            n_jobs=self.n_jobs,
+            callback=self._progress(),
+        )
+        chosen = select(
+            base.Z,
+            Graph(base.edges, base.weights),
+            path,
+            masses=base.masses,
+            n_clusters=k,
+            labels=self.labels,
+            method=self.selection,
+            min_cluster_size=self.min_cluster_size,
+            random_state=self.random_state,
+        )
+        return path, chosen, solve_problem(base.at(chosen.gamma), **options)
+
+    def _progress(self) -> Callable[[int, int, float, int, float], None] | None:
+        if not self.verbose:
+            return None
+
+        def show(step: int, total: int, gamma: float, k: int, gap: float) -> None:
+            line = f"[convexcluster] {step + 1}/{total} γ={gamma:.4g} clusters={k} gap={gap:.1e}"
+            print(line, file=sys.stderr, flush=True)
+
+        return show
+
+    def _keep(
+        self,
+        samples: Samples,
+        weight: Floats,
+        embedding: Embedding,
+        base: Problem,
+        path: ClusterPath,
+        chosen: Selection,
+        solution: Solution,
+    ) -> None:
+        """Turn the results on distinct rows into the fitted attributes."""
+        problem = base.at(chosen.gamma)
+        labels = by_size(chosen.labels, samples.masses)
+        if solution.status is not Status.CONVERGED:
+            warnings.warn(
+                f"at γ={chosen.gamma:.4g} the relative gap is {solution.relative_gap:.1e}: "
+                f"{solution.status.value}",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        if self.n_clusters is not None and labels.max() + 1 < self.n_clusters:
+            warnings.warn(
+                f"n_clusters={self.n_clusters} was asked for, but only {labels.max() + 1} samples "
+                "are distinct",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        index = samples.index
+        self.labels_ = labels[index]
+        self.n_clusters_ = int(labels.max()) + 1
+        self.gamma_ = float(chosen.gamma)
+        self.centroids_ = cluster_centroids(solution.A, samples.masses, labels)
+        share = weight / np.bincount(index, weight)[index]
+        self.dual_coef_ = dual_coefficients(problem, solution.A, labels)[:, index] * share
+        self.embedding_ = embedding.Z if samples.unchanged else embedding.Z[index]
+        self.path_ = expand_path(path, samples, weight)
+        self.linkage_ = expand_linkage(chosen.linkage, samples)
+        self.selection_ = chosen
+        self.certificate_ = self._certificate(problem, labels, solution, embedding)
+        self.n_iter_ = int(solution.n_iter)
+        self.graph_ = Graph(base.edges, base.weights)
+        self._embedding = embedding
+        self._n_features_out = self.n_clusters_
+
+    def _certificate(
+        self, problem: Problem, labels: Ints, solution: Solution, embedding: Embedding
+    ) -> Certificate:
+        return certify_partition(
+            problem,
+            labels,
+            solution.A,
+            solution.Lam,
+            embedding_error=float(np.sqrt(embedding.trace_error)),
+            clipped_share=embedding.clipped_share,
+        )
+
+    # what a fitted model does
+
+    def transform(self, X: Any) -> Floats:
+        """Distance, in the kernel's space, from each sample to each cluster's centroid.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            New samples; of a precomputed kernel k(new, training).
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_clusters)
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C", reset=False)
+        return euclidean_distances(self._embedding.transform(X), self.centroids_)
+
+    def predict(self, X: Any) -> Ints:
+        """Cluster whose centroid is nearest in the kernel's space.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        return np.argmin(self.transform(X), axis=1).astype(np.int64)
+
+    def fit_transform(
+        self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None
+    ) -> Floats:
+        """Fit, then :meth:`transform` the same samples."""
+        return self.fit(X, y, sample_weight).transform(X)
+
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Ints:
+        """Fit and return ``labels_``."""
+        return self.fit(X, y, sample_weight).labels_
+
+    def save(self, path: str | Path) -> None:
+        """Write the fitted model to a file that :func:`convexcluster.load` reads without pickle."""
+        check_is_fitted(self)
+        import_module(".persistence", __package__).save(self, path)
+
+    def report(self, path: str | Path, X: Any = None, **options: Any) -> Path:
+        """Write the interactive report, one HTML file that works offline.
+
+        ``options`` go to :func:`convexcluster.report.write_report`: ``ids``, ``y``,
+        ``feature_names``.
+        """
+        check_is_fitted(self)
+        return import_module(".report", __package__).write_report(self, path, X=X, **options)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = self._is_precomputed()
+        return tags
+
+
+class KernelConvexClustering(_Shell):
+    """Kernelized convex clustering: the global optimum, with a certificate.
+
+    Minimises ½ Σ mᵢ‖φ(xᵢ) − aᵢ‖² + γ Σ w_ij ‖aᵢ − aⱼ‖ over centroids in the space of a kernel.
+
+    Parameters
+    ----------
+    n_clusters : int, optional
+        Number of clusters; chosen on the path if not given.
+    kernel : str, callable or scikit-learn GP kernel
+        Key of ``convexcluster.kernels.KERNELS`` (rbf, laplacian, polynomial, sigmoid, linear,
+        cosine, matern, precomputed).
+    bandwidth : float or "auto"
+        σ₁ in exp(−‖x − y‖²/(2σ₁²)).
+    kernel_params : dict, optional
+        Further parameters of the kernel, e.g. ``{"degree": 2, "c": 1.0}``.
+    weights : str, sparse matrix, (edges, weights) or callable
+        Graph of the fusion penalty: a key of ``convexcluster.weights.WEIGHTS`` or your own graph.
+    n_neighbors : int
+        Neighbours of each sample in the graph.
+    weight_bandwidth : float or "auto"
+        σ₂ of Gaussian weights; "auto" scales by the local distances of each pair.
+    weight_space : {"input", "embedding"}
+        Where distances between samples are measured for the weights.
+    gamma : float, sequence or None
+        One fusion strength, a grid of them, or an automatic path.
+    embedding : str
+        "auto" or a key of ``convexcluster.embedding.EMBEDDINGS``: exact, pivoted, nystroem, rff.
+    rank : int, optional
+        Greatest dimension of the embedding.
+    embedding_tol : float
+        Trace that the embedding may lose, relative to that of the centred Gram matrix.
+    labels : {"auto", "fusion", "agglomerative"}
+        Exactly fused clusters, or a cut of a Ward tree on the centroids. "auto" is fusion for one
+        γ without ``n_clusters`` and agglomerative otherwise.
+    selection : str
+        Key of ``convexcluster.selection.SELECTORS``.
+    min_cluster_size : int, optional
+        Smaller groups do not count as clusters when the number of clusters is chosen.
+    solver : str
+        Key of ``convexcluster.solvers.SOLVERS``, for the γ that is reported.
+    tol : float
+        Duality gap relative to ½ Σ mᵢ‖zᵢ − z̄‖².
+    max_iter : int, optional
+        Iterations of the solver; each has its own default.
+    certify : {"path", "selected", False}
+        Whether every γ of the path is solved to ``tol`` or only the one that is chosen.
+    random_state : int, RandomState or None
+        For randomised embeddings and resampling.
+    n_jobs : int, optional
+        Threads for the connected components of the graph.
+    verbose : int
+        Lines of progress on standard error.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,)
+        Clusters, numbered by falling size.
+    n_clusters_ : int
+    gamma_ : float
+        Fusion strength of ``centroids_``.
+    centroids_ : ndarray of shape (n_clusters, r)
+        In the embedding.
+    dual_coef_ : ndarray of shape (n_clusters, n_samples)
+        β with centroid t = Σ_j β_tj φ(x_j); non-negative, rows sum to one.
+    embedding_ : ndarray of shape (n_samples, r)
+    path_ : ClusterPath
+    linkage_ : ndarray of shape (n_samples − 1, 4)
+        Tree that the labels were cut from, in SciPy's format.
+    selection_ : Selection
+        Candidates with their scores, and the confidence of the choice.
+    certificate_ : Certificate
+        Gap, radius, embedding error, and whether the partition is that of the exact optimum.
+    n_iter_ : int
+    n_features_in_ : int
+
+    Examples
+    --------
+    >>> from convexcluster import KernelConvexClustering
+    >>> from convexcluster.datasets import make_rings
+    >>> X, y = make_rings(random_state=0)
+    >>> model = KernelConvexClustering(n_clusters=5).fit(X)
+    >>> model.certificate_.relative_gap <= 1e-6
+    True
+    """
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        kernel: Any = "rbf",
+        bandwidth: float | str = "auto",
+        kernel_params: dict[str, Any] | None = None,
+        weights: Any = "knn",
+        n_neighbors: int = 7,
+        weight_bandwidth: float | str = "auto",
+        weight_space: str = "input",
+        gamma: Any = None,
+        embedding: str = "auto",
+        rank: int | None = None,
+        embedding_tol: float = 1e-6,
+        labels: str = "auto",
+        selection: str = "auto",
+        min_cluster_size: int | None = None,
+        solver: Any = "auto",
+        tol: float = 1e-6,
+        max_iter: int | None = None,
+        certify: str | bool = "selected",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.kernel = kernel
+        self.bandwidth = bandwidth
+        self.kernel_params = kernel_params
+        self.weights = weights
+        self.n_neighbors = n_neighbors
+        self.weight_bandwidth = weight_bandwidth
+        self.weight_space = weight_space
+        self.gamma = gamma
+        self.embedding = embedding
+        self.rank = rank
+        self.embedding_tol = embedding_tol
+        self.labels = labels
+        self.selection = selection
+        self.min_cluster_size = min_cluster_size
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.certify = certify
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _is_precomputed(self) -> bool:
+        return isinstance(self.kernel, str) and self.kernel == "precomputed"
+
+    def _check(self, X: Any) -> Any:
+        X = super()._check(X)
+        if self.weight_space not in ("input", "embedding"):
+            raise ValueError(
+                f'weight_space must be "input" or "embedding", got {self.weight_space!r}'
+            )
+        if self.embedding != "auto" and self.embedding not in EMBEDDINGS:
+            raise ValueError(
+                f"embedding must be auto or one of {sorted(EMBEDDINGS)}, got {self.embedding!r}"
+            )
+        return X
+
+    def _kernel(self, X: Any) -> Kernel:
+        return resolve_kernel(self.kernel, self.bandwidth, self.kernel_params, X)
+
+    def _embed(self, X: Any, kernel: Kernel, masses: Floats) -> Embedding:
+        return embed(
+            X,
+            kernel,
+            method=self.embedding,
+            rank=self.rank,
+            tol=self.embedding_tol,
+            random_state=self.random_state,
+            masses=masses,
+        )
+
+    def _weight_samples(self, X: Any, embedding: Embedding) -> Any:
+        # of a precomputed kernel the distances are those of the embedding in any case
+        inside = self.weight_space == "embedding" or self._is_precomputed()
+        return embedding.Z if inside else X
+
+
+class ConvexClustering(_Shell):
+    """Convex clustering of the samples themselves: the linear kernel.
+
+    Minimises ½ Σ mᵢ‖xᵢ − aᵢ‖² + γ Σ w_ij ‖aᵢ − aⱼ‖. Parameters and attributes are those of
+    :class:`KernelConvexClustering` without the kernel's.
+
+    Examples
+    --------
+    >>> from convexcluster import ConvexClustering
+    >>> ConvexClustering(gamma=0.5).fit_predict([[0.0], [0.2], [5.0], [5.1]])
+    array([0, 0, 1, 1])
+    """
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        weights: Any = "knn",
+        n_neighbors: int = 7,
+        weight_bandwidth: float | str = "auto",
+        gamma: Any = None,
+        labels: str = "auto",
+        selection: str = "auto",
+        min_cluster_size: int | None = None,
+        solver: Any = "auto",
+        tol: float = 1e-6,
+        max_iter: int | None = None,
+        certify: str | bool = "selected",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.weights = weights
+        self.n_neighbors = n_neighbors
+        self.weight_bandwidth = weight_bandwidth
+        self.gamma = gamma
+        self.labels = labels
+        self.selection = selection
+        self.min_cluster_size = min_cluster_size
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.certify = certify
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _kernel(self, X: Any) -> Kernel:
+        return Kernel("linear")
+
+    def _embed(self, X: Any, kernel: Kernel, masses: Floats) -> Embedding:
+        return embed(X, kernel, method="identity", masses=masses)
