@@ -97,11 +97,9 @@ def expand_path(path: ClusterPath, samples: Samples, weight: Floats) -> ClusterP
     return replace(
         path,
         masses=weight,
-        merges=np.concatenate(
-            [np.column_stack([first[index[copies]], copies]), first[path.merges]]
-        ),
-        merge_steps=np.concatenate([np.zeros(len(copies), dtype=np.int64), path.merge_steps]),
-        fusion_values=np.concatenate([np.zeros(len(copies)), path.fusion_values]),
+        merges=np.concatenate([twins, first[path.merges]]),
+        merge_steps=np.concatenate([np.zeros(len(twins), dtype=np.int64), path.merge_steps]),
+        fusion_values=np.concatenate([np.zeros(len(twins)), path.fusion_values]),
         centers=tuple(centers),
         split_labels=np.array(splits, dtype=np.int64).reshape(-1, len(index)),
     )
