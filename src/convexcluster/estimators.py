@@ -127,8 +127,7 @@ class _Shell(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
 
     def _samples(self, X: Any, weight: Floats) -> Samples:
         """Merge duplicates where the graph is built from the rows and may see them as one."""
-        automatic = isinstance(self.weights, str) and isinstance(self.weight_bandwidth, str)
-        if sparse.issparse(X) or not automatic or self._is_precomputed():
+        if sparse.issparse(X) or not self._automatic_weights() or self._is_precomputed():
             used = np.flatnonzero(weight > 0)
             if len(used) < X.shape[0]:
                 raise ValueError(
@@ -142,13 +141,15 @@ class _Shell(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         return False
 
     def _graph(self, samples: Samples, embedding: Embedding, kernel: Kernel) -> Graph:
-        return build_graph(
-            self._weight_samples(samples.X, embedding),
-            self.weights,
-            n_neighbors=self.n_neighbors,
-            bandwidth=self.weight_bandwidth,
-            masses=samples.masses,
-        )
+        X = self._weight_samples(samples.X, embedding)
+        options: dict[str, Any] = {"n_neighbors": self.n_neighbors, "masses": samples.masses}
+        if isinstance(self.weights, str) and self.weights == "knn" and self._automatic_weights():
+            # each pair has its own bandwidth, every sample is reached, and γ has one scale
+            return build_graph(X, "local", connect=True, normalize=True, **options)
+        return build_graph(X, self.weights, bandwidth=self.weight_bandwidth, **options)
+
+    def _automatic_weights(self) -> bool:
+        return isinstance(self.weights, str) and isinstance(self.weight_bandwidth, str)
 
     def _solve(self, base: Problem) -> tuple[ClusterPath, Selection, Solution]:
         """Solve one γ or a path, choose, and solve the chosen γ with its dual."""

@@ -1,0 +1,217 @@
+"""The estimators: scikit-learn's contract, the attributes, dirty input, and the paper's rings."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from scipy.cluster.hierarchy import is_valid_linkage
+from sklearn.base import clone
+from sklearn.datasets import make_blobs, make_moons
+from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from convexcluster import ConvexClustering, KernelConvexClustering
+from convexcluster.datasets import make_rings
+
+BOTH = [KernelConvexClustering, ConvexClustering]
+
+
+@parametrize_with_checks([KernelConvexClustering(), ConvexClustering()])
+def test_scikit_learn_contract(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def blobs():
+    return make_blobs(60, centers=3, cluster_std=0.4, random_state=1)
+
+
+@pytest.fixture(scope="module")
+def fitted(blobs):
+    return KernelConvexClustering(n_clusters=3).fit(blobs[0])
+
+
+def test_attributes(fitted, blobs):
+    X, y = blobs
+    n, k = len(X), 3
+    assert adjusted_rand_score(y, fitted.labels_) == 1.0
+    assert fitted.n_clusters_ == k
+    assert fitted.embedding_.shape[0] == n
+    assert fitted.centroids_.shape == (k, fitted.embedding_.shape[1])
+    assert fitted.dual_coef_.shape == (k, n)
+    assert is_valid_linkage(fitted.linkage_)
+    assert len(fitted.path_.labels(gamma=fitted.gamma_)) == n
+    assert fitted.certificate_.relative_gap <= fitted.tol
+    sizes = np.bincount(fitted.labels_)
+    assert (np.diff(sizes) <= 0).all()
+
+
+def test_dual_coefficients_are_convex_combinations(fitted):
+    beta = fitted.dual_coef_
+    assert beta.min() >= 0
+    np.testing.assert_allclose(beta.sum(axis=1), 1.0, atol=1e-9)
+    # c = βZ holds at the optimum: ‖A − A*‖ ≤ radius for the centroids, and β is as far off at most
+    # to first order, so a few radii bound the difference
+    error = np.linalg.norm(beta @ fitted.embedding_ - fitted.centroids_)
+    assert error <= 10 * fitted.certificate_.radius
+
+
+def test_order_of_samples_changes_nothing(blobs):
+    X = blobs[0]
+    order = np.random.default_rng(0).permutation(len(X))
+    a, b = KernelConvexClustering().fit(X), KernelConvexClustering().fit(X[order])
+    assert (a.labels_[order] == b.labels_).all()
+    assert a.gamma_ == b.gamma_
+
+
+def test_weight_two_is_a_repeated_sample(blobs):
+    X = blobs[0][:30]
+    times = np.random.default_rng(1).integers(0, 3, 30)
+    weighted = KernelConvexClustering(2).fit(X, sample_weight=times)
+    repeated = KernelConvexClustering(2).fit(np.repeat(X, times, axis=0))
+    np.testing.assert_array_equal(weighted.centroids_, repeated.centroids_)
+    np.testing.assert_array_equal(np.repeat(weighted.labels_, times), repeated.labels_)
+
+
+@pytest.mark.parametrize("Estimator", BOTH)
+def test_pickle_clone_pipeline_and_grid_search(Estimator, blobs):
+    X, y = blobs
+    model = Estimator(n_clusters=3).fit(X)
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+    assert clone(model).get_params() == model.get_params()
+    assert len(make_pipeline(StandardScaler(), Estimator(3)).fit_predict(X)) == len(X)
+
+    def score(estimator, X, y):
+        return adjusted_rand_score(y, estimator.predict(X))
+
+    search = GridSearchCV(Estimator(), {"n_clusters": [2, 3]}, scoring=score, cv=2).fit(X, y)
+    assert search.best_params_ == {"n_clusters": 3}
+
+
+def test_pandas_in_and_out(blobs):
+    frame = pd.DataFrame(blobs[0], columns=["a", "b"])
+    model = KernelConvexClustering(3).set_output(transform="pandas").fit(frame)
+    out = model.transform(frame)
+    assert list(out.columns) == [f"kernelconvexclustering{t}" for t in range(3)]
+    assert list(model.feature_names_in_) == ["a", "b"]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_paper_parameters_find_the_rings(seed):
+    X, y = make_rings(random_state=seed)
+    paper = KernelConvexClustering(
+        bandwidth=1.0,
+        n_neighbors=6,
+        weight_bandwidth=100.0,
+        gamma=1.0,
+        labels="agglomerative",
+        selection="elbow",
+    ).fit(X)
+    assert paper.n_clusters_ == 5
+    assert normalized_mutual_info_score(y, paper.labels_) >= 0.999
+    told = KernelConvexClustering(n_clusters=5).fit(X)
+    assert normalized_mutual_info_score(y, told.labels_) >= 0.999
+
+
+def test_one_gamma_and_a_grid(blobs):
+    X = blobs[0]
+    one = KernelConvexClustering(gamma=0.3).fit(X)
+    assert one.gamma_ == 0.3
+    assert len(one.path_) == 1
+    np.testing.assert_array_equal(
+        one.n_clusters_, len(np.unique(one.path_.labels(gamma=0.3)))
+    )
+    grid = KernelConvexClustering(3, gamma=[0.1, 0.3, 1.0]).fit(X)
+    np.testing.assert_allclose(grid.path_.gammas, [0.1, 0.3, 1.0])
+    assert grid.gamma_ in (0.1, 0.3, 1.0)
+
+
+def test_precomputed_equals_its_kernel():
+    X, _ = make_moons(60, noise=0.05, random_state=0)
+    K = np.exp(-((X[:, None] - X) ** 2).sum(axis=2) / (2 * 0.3**2))
+    a = KernelConvexClustering(2, kernel="precomputed", gamma=0.5).fit(K)
+    b = KernelConvexClustering(2, bandwidth=0.3, weight_space="embedding", gamma=0.5).fit(X)
+    assert adjusted_rand_score(a.labels_, b.labels_) == 1.0
+    # both are within their radius of the same optimum
+    assert abs(a.certificate_.gap - b.certificate_.gap) <= a.certificate_.gap + b.certificate_.gap
+    np.testing.assert_array_equal(a.predict(K), a.predict(K[:, :]))
+
+
+def test_sparse_samples(blobs):
+    X = blobs[0]
+    dense = KernelConvexClustering(3, weights="local").fit(X)
+    thin = KernelConvexClustering(3, weights="local").fit(sparse.csr_array(X))
+    assert adjusted_rand_score(dense.labels_, thin.labels_) == 1.0
+
+
+@pytest.mark.parametrize("Estimator", BOTH)
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_few_samples(Estimator, n):
+    X = np.arange(2.0 * n).reshape(n, 2)
+    model = Estimator().fit(X)
+    assert len(model.labels_) == n
+    assert np.isfinite(model.centroids_).all()
+
+
+@pytest.mark.parametrize("Estimator", BOTH)
+def test_all_rows_equal_are_one_cluster(Estimator):
+    model = Estimator().fit(np.ones((6, 3)))
+    assert model.labels_.tolist() == [0] * 6
+    with pytest.warns(UserWarning, match="only 1 samples are distinct"):
+        assert Estimator(n_clusters=2).fit(np.ones((6, 3))).n_clusters_ == 1
+
+
+@pytest.mark.parametrize("Estimator", BOTH)
+def test_constant_columns_and_dtypes(Estimator, blobs):
+    X = blobs[0]
+    padded = np.column_stack([X, np.full(len(X), 7.0)])
+    expected = Estimator(3).fit(X).labels_
+    np.testing.assert_array_equal(Estimator(3).fit(padded).labels_, expected)
+    frozen = np.asfortranarray(X)
+    frozen.flags.writeable = False
+    np.testing.assert_array_equal(Estimator(3).fit(frozen).labels_, expected)
+    assert adjusted_rand_score(Estimator(3).fit(X.astype(np.float32)).labels_, expected) == 1.0
+    integers = (100 * X).astype(int)
+    assert adjusted_rand_score(Estimator(3).fit(integers).labels_, expected) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("parameters", "X", "message"),
+    [
+        ({"n_clusters": 9}, np.eye(4), "exceeds the number of samples"),
+        ({"n_clusters": 0}, np.eye(4), "n_clusters must be"),
+        ({"gamma": -1.0}, np.eye(4), "gamma must be"),
+        ({"rank": 9}, np.eye(4), "rank must be"),
+        ({"kernel": "precomputed"}, np.ones((3, 2)), "square"),
+        ({"kernel": "precomputed"}, np.array([[1.0, 0.2], [0.9, 1.0]]), "symmetric"),
+        ({"kernel": "nonsense"}, np.eye(4), "unknown"),
+        ({"labels": "nonsense"}, np.eye(4), "labels must be"),
+        ({"embedding": "nonsense"}, np.eye(4), "embedding"),
+        ({"selection": "nonsense"}, np.eye(4), "selection must be"),
+        ({"weights": -np.ones((4, 4))}, np.eye(4), "weights must be"),
+        ({"weights": ([[0, 9]], [1.0])}, np.eye(4), "out of range"),
+        ({"weights": ([[1, 0]], [1.0])}, np.eye(4), "i < j"),
+        ({"weights": ([[0, 1], [0, 1]], [1.0, 1.0])}, np.eye(4), "repeated"),
+        ({}, np.array([[1.0, np.nan]]), "NaN"),
+        ({}, np.array([[1.0, np.inf]]), "infinity"),
+        ({}, np.array([["a", "b"]]), "could not convert"),
+        ({}, np.array([[1j]]), "Complex"),
+        ({}, np.ones(4), "2D array"),
+        ({}, np.empty((0, 3)), "0 sample"),
+    ],
+)
+def test_bad_input_is_refused_with_a_sentence(parameters, X, message):
+    with pytest.raises(ValueError, match=message):
+        KernelConvexClustering(**parameters).fit(X)
+
+
+def test_exact_embedding_of_too_many_samples_is_refused_before_allocating():
+    X = np.random.default_rng(0).normal(size=(200_000, 2))
+    with pytest.raises(MemoryError, match="pivoted"):
+        KernelConvexClustering(embedding="exact", gamma=1.0).fit(X)
