@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from convexcluster.datasets import make_rings
 from scipy import sparse
 from scipy.cluster.hierarchy import is_valid_linkage
 from sklearn.base import clone
@@ -16,7 +17,6 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from convexcluster import ConvexClustering, KernelConvexClustering
-from convexcluster.datasets import make_rings
 
 BOTH = [KernelConvexClustering, ConvexClustering]
 
@@ -124,9 +124,7 @@ def test_one_gamma_and_a_grid(blobs):
     one = KernelConvexClustering(gamma=0.3).fit(X)
     assert one.gamma_ == 0.3
     assert len(one.path_) == 1
-    np.testing.assert_array_equal(
-        one.n_clusters_, len(np.unique(one.path_.labels(gamma=0.3)))
-    )
+    np.testing.assert_array_equal(one.n_clusters_, len(np.unique(one.path_.labels(gamma=0.3))))
     grid = KernelConvexClustering(3, gamma=[0.1, 0.3, 1.0]).fit(X)
     np.testing.assert_allclose(grid.path_.gammas, [0.1, 0.3, 1.0])
     assert grid.gamma_ in (0.1, 0.3, 1.0)
