@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from importlib import import_module
 from numbers import Integral, Real
 from pathlib import Path
@@ -28,10 +29,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .certificate import Certificate, certify_partition
+from .certificate import Certificate, certify
 from .clusterpath import ClusterPath
 from .embedding import EMBEDDINGS, Embedding, embed
-from .graph import Graph
+from .graph import Graph, canonical
 from .kernels import Kernel, resolve_kernel
 from .labels import cluster_centroids, dual_coefficients, fusion_labels
 from .path import solve_path
@@ -251,14 +252,20 @@ class _Shell(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
     def _certificate(
         self, problem: Problem, labels: Ints, solution: Solution, embedding: Embedding
     ) -> Certificate:
-        return certify_partition(
+        proved = certify(
             problem,
-            labels,
-            solution.A,
-            solution.Lam,
+            solution,
             embedding_error=float(np.sqrt(embedding.trace_error)),
             clipped_share=embedding.clipped_share,
         )
+        fused = fusion_labels(solution.A, problem.edges)
+        if (canonical(labels) == fused).all():
+            return proved
+        reason = (
+            f"the labels join the {fused.max() + 1} exactly fused clusters of γ={problem.gamma:.4g} "
+            f"by a tree; those are {proved.partition}"
+        )
+        return replace(proved, partition=f"not certified: {reason}")
 
     # what a fitted model does
 
