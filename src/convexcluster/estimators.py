@@ -262,7 +262,7 @@ class _Shell(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         if (canonical(labels) == fused).all():
             return proved
         reason = (
-            f"the labels join the {fused.max() + 1} exactly fused clusters of γ={problem.gamma:.4g} "
+            f"the labels join the {fused.max() + 1} fused clusters of γ={problem.gamma:.4g} "
             f"by a tree; those are {proved.partition}"
         )
         return replace(proved, partition=f"not certified: {reason}")
