@@ -18,7 +18,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import sparse
 from sklearn.base import (
     BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
@@ -128,11 +127,10 @@ class _Shell(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
 
     def _samples(self, X: Any, weight: Floats) -> Samples:
         """Merge duplicates where the graph is built from the rows and may see them as one."""
-        if sparse.issparse(X) or not self._automatic_weights() or self._is_precomputed():
-            used = np.flatnonzero(weight > 0)
-            if len(used) < X.shape[0]:
+        if not self._automatic_weights() or self._is_precomputed():
+            if not weight.all():
                 raise ValueError(
-                    "sample_weight holds zeros, which need automatic weights on dense samples: "
+                    "sample_weight holds zeros, which need automatic weights on samples: "
                     "drop these samples instead"
                 )
             return Samples(X, weight, np.arange(X.shape[0]))

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import sparse
 
 from .clusterpath import ClusterPath
 from .graph import canonical
@@ -58,7 +59,7 @@ def check_sample_weight(sample_weight: ArrayLike | None, n: int) -> Floats:
     return weight
 
 
-def distinct_samples(X: Floats, weight: Floats) -> Samples:
+def distinct_samples(X: Any, weight: Floats) -> Samples:
     """Merge equal rows into masses, drop rows of weight zero, and sort.
 
     A row of weight zero is represented by the nearest row that takes part.
@@ -70,16 +71,32 @@ def distinct_samples(X: Floats, weight: Floats) -> Samples:
     ([1.0, 2.0], [1.0, 2.0], [1, 0, 1])
     """
     used = weight > 0
-    rows, inverse = np.unique(X[used] + 0.0, axis=0, return_inverse=True)  # −0.0 is 0.0
-    inverse = inverse.ravel()
-    index = np.empty(len(X), dtype=np.int64)
+    if sparse.issparse(X):
+        rows, inverse = _distinct_sparse(sparse.csr_array(X)[used])
+    else:
+        rows, inverse = np.unique(X[used] + 0.0, axis=0, return_inverse=True)  # −0.0 is 0.0
+        rows, inverse = np.ascontiguousarray(rows), inverse.ravel()
+    index = np.empty(X.shape[0], dtype=np.int64)
     index[used] = inverse
     if not used.all():
         from sklearn.neighbors import NearestNeighbors
 
         nearest = NearestNeighbors(n_neighbors=1).fit(rows)
         index[~used] = nearest.kneighbors(X[~used], return_distance=False).ravel()
-    return Samples(np.ascontiguousarray(rows), np.bincount(inverse, weight[used]) * 1.0, index)
+    return Samples(rows, np.bincount(inverse, weight[used]) * 1.0, index)
+
+
+def _distinct_sparse(X: sparse.csr_array) -> tuple[sparse.csr_array, Ints]:
+    """Distinct rows of a sparse matrix, in the order of their bytes."""
+    X = X.copy()
+    X.sum_duplicates()
+    X.eliminate_zeros()
+    bounds = list(zip(X.indptr[:-1], X.indptr[1:]))
+    keys = [X.indices[a:b].tobytes() + X.data[a:b].tobytes() for a, b in bounds]
+    rank = {key: t for t, key in enumerate(sorted(set(keys)))}
+    inverse = np.array([rank[key] for key in keys], dtype=np.int64)
+    _, first = np.unique(inverse, return_index=True)
+    return X[first], inverse
 
 
 def expand_path(path: ClusterPath, samples: Samples, weight: Floats) -> ClusterPath:
