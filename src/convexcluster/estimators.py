@@ -406,9 +406,9 @@ class KernelConvexClustering(_Shell):
     Examples
     --------
     >>> from convexcluster import KernelConvexClustering
-    >>> from convexcluster.datasets import make_rings
-    >>> X, y = make_rings(random_state=0)
-    >>> model = KernelConvexClustering(n_clusters=5).fit(X)
+    >>> from sklearn.datasets import make_moons
+    >>> X, y = make_moons(100, noise=0.05, random_state=0)
+    >>> model = KernelConvexClustering(n_clusters=2).fit(X)
     >>> model.certificate_.relative_gap <= 1e-6
     True
     """
