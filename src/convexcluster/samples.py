@@ -71,11 +71,7 @@ def distinct_samples(X: Any, weight: Floats) -> Samples:
     ([1.0, 2.0], [1.0, 2.0], [1, 0, 1])
     """
     used = weight > 0
-    if sparse.issparse(X):
-        rows, inverse = _distinct_sparse(sparse.csr_array(X)[used])
-    else:
-        rows, inverse = np.unique(X[used] + 0.0, axis=0, return_inverse=True)  # −0.0 is 0.0
-        rows, inverse = np.ascontiguousarray(rows), inverse.ravel()
+    rows, inverse = _distinct_sparse(X[used]) if sparse.issparse(X) else _distinct_dense(X[used])
     index = np.empty(X.shape[0], dtype=np.int64)
     index[used] = inverse
     if not used.all():
@@ -83,12 +79,19 @@ def distinct_samples(X: Any, weight: Floats) -> Samples:
 
         nearest = NearestNeighbors(n_neighbors=1).fit(rows)
         index[~used] = nearest.kneighbors(X[~used], return_distance=False).ravel()
-    return Samples(rows, np.bincount(inverse, weight[used]) * 1.0, index)
+    masses = np.bincount(inverse, weight[used]).astype(np.float64)
+    return Samples(rows, masses, index)
 
 
-def _distinct_sparse(X: sparse.csr_array) -> tuple[sparse.csr_array, Ints]:
+def _distinct_dense(X: Floats) -> tuple[Floats, Ints]:
+    """Distinct rows, sorted."""
+    rows, inverse = np.unique(X + 0.0, axis=0, return_inverse=True)  # −0.0 is 0.0
+    return np.ascontiguousarray(rows), inverse.ravel()
+
+
+def _distinct_sparse(X: Any) -> tuple[Any, Ints]:
     """Distinct rows of a sparse matrix, in the order of their bytes."""
-    X = X.copy()
+    X = X.tocsr(copy=True)
     X.sum_duplicates()
     X.eliminate_zeros()
     bounds = list(zip(X.indptr[:-1], X.indptr[1:]))
