@@ -71,7 +71,8 @@ def distinct_samples(X: Any, weight: Floats) -> Samples:
     ([1.0, 2.0], [1.0, 2.0], [1, 0, 1])
     """
     used = weight > 0
-    rows, inverse = _distinct_sparse(X[used]) if sparse.issparse(X) else _distinct_dense(X[used])
+    distinct = _distinct_sparse if sparse.issparse(X) else _distinct_dense
+    rows, inverse = distinct(X[used])
     index = np.empty(X.shape[0], dtype=np.int64)
     index[used] = inverse
     if not used.all():
