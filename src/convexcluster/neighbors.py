@@ -22,13 +22,25 @@ from .problem import Floats, Ints
 APPROXIMATE_SIZE = 50_000
 
 
-def nearest_neighbors(X: Samples, k: int, *, precomputed: bool = False) -> Ints:
+# Manhattan distances between all pairs cost ten times the Euclidean ones, which are a matrix
+# product. Beyond this many entries of all differences (some seconds) the nearest are looked for
+# among this many Euclidean neighbours for each one that is wanted.
+MANHATTAN_WORK = 10**10
+SHORTLIST = 5
+
+
+def nearest_neighbors(
+    X: Samples, k: int, *, precomputed: bool = False, metric: str = "euclidean"
+) -> Ints:
     """The k nearest other samples of every sample, shape (n, k), nearest first.
 
     Exact, save for more than 50,000 samples in more than 15 dimensions if pynndescent is
-    installed. A sample is never its own neighbour; a duplicate of it may be.
+    installed, and for Manhattan distances of many samples in many dimensions, which are compared
+    among the Euclidean neighbours only. A sample is never its own neighbour; a duplicate may be.
     """
     n, d = X.shape
+    if metric == "manhattan" and not precomputed:
+        return _nearest_manhattan(X, k)
     if precomputed:
         search = NearestNeighbors(n_neighbors=k, metric="precomputed").fit(X)
         return search.kneighbors(return_distance=False).astype(np.int64)
@@ -37,6 +49,18 @@ def nearest_neighbors(X: Samples, k: int, *, precomputed: bool = False) -> Ints:
         return _approximate(X, k)
     search = NearestNeighbors(n_neighbors=k, algorithm="auto" if wide else "kd_tree").fit(X)
     return search.kneighbors(return_distance=False).astype(np.int64)
+
+
+def _nearest_manhattan(X: Floats, k: int) -> Ints:
+    n, d = X.shape
+    if d <= TREE_DIMENSION or n * n * d <= MANHATTAN_WORK:
+        tree = "kd_tree" if d <= TREE_DIMENSION else "brute"
+        search = NearestNeighbors(n_neighbors=k, algorithm=tree, metric="manhattan").fit(X)
+        return search.kneighbors(return_distance=False).astype(np.int64)
+    found = nearest_neighbors(X, min(SHORTLIST * k, n - 1))
+    pairs = np.column_stack([np.repeat(np.arange(n), found.shape[1]), found.ravel()])
+    length = edge_lengths(X, pairs, metric="manhattan").reshape(found.shape)
+    return np.take_along_axis(found, np.argsort(length, axis=1, kind="stable")[:, :k], axis=1)
 
 
 def _approximate(X: Samples, k: int) -> Ints:
@@ -49,7 +73,9 @@ def _approximate(X: Samples, k: int) -> Ints:
     return found[~own].reshape(len(found), k)
 
 
-def edge_lengths(X: Samples, edges: Ints, *, precomputed: bool = False) -> Floats:
+def edge_lengths(
+    X: Samples, edges: Ints, *, precomputed: bool = False, metric: str = "euclidean"
+) -> Floats:
     """Distance of every pair, in blocks."""
     i, j = edges.T
     if precomputed:
@@ -58,7 +84,9 @@ def edge_lengths(X: Samples, edges: Ints, *, precomputed: bool = False) -> Float
     step = max(1, 4_000_000 // max(1, X.shape[1]))
     for s in range(0, len(edges), step):
         difference = X[i[s : s + step]] - X[j[s : s + step]]
-        if is_sparse(difference):
+        if metric == "manhattan":
+            out[s : s + step] = np.abs(difference).sum(axis=1)
+        elif is_sparse(difference):
             out[s : s + step] = np.sqrt(difference.multiply(difference).sum(axis=1))
         else:
             out[s : s + step] = np.sqrt(np.einsum("ek,ek->e", difference, difference))
