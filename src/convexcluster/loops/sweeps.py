@@ -108,3 +108,48 @@ def set_points(ei: Ints, ej: Ints, sums: Floats, im: Floats, lam: Floats, a: Flo
     for i in range(n):
         for k in range(r):
             a[i, k] *= im[i]
+
+
+@njit(cache=True, nogil=True)
+def momentum(
+    ei: Ints,
+    ej: Ints,
+    c: Floats,
+    im: Floats,
+    a: Floats,
+    lam: Floats,
+    last: Floats,
+    beta: float,
+) -> None:
+    """λ ← Proj(λ + β(λ − last)) and a with it; ``last`` becomes the old λ."""
+    r = a.shape[1]
+    for e in range(len(ei)):
+        row, old, ai, aj = lam[e], last[e], a[ei[e]], a[ej[e]]
+        x, y = im[ei[e]], im[ej[e]]
+        s = 0 * x
+        for k in range(r):
+            v = row[k] + beta * (row[k] - old[k])
+            s += v * v
+        f = 1 + 0 * x
+        if s > c[e] * c[e]:
+            f = c[e] / np.sqrt(s)
+        for k in range(r):
+            v = row[k]
+            new = f * (v + beta * (v - old[k]))
+            d = new - v
+            old[k] = v
+            row[k] = new
+            ai[k] -= d * x
+            aj[k] += d * y
+
+
+@njit(cache=True, nogil=True, fastmath=True)
+def dual_loss(m: Floats, a: Floats) -> float:
+    """½ Σ m‖a‖², which falls as the dual rises."""
+    total = 0.0
+    for i in range(len(m)):
+        s = 0 * a[0, 0]
+        for k in range(a.shape[1]):
+            s += a[i, k] * a[i, k]
+        total += 0.5 * m[i] * s
+    return total

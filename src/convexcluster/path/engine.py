@@ -1,4 +1,14 @@
-"""One γ after the other, warm started."""
+"""One γ after the other, warm started, each with the duality gap of the full problem.
+
+State: nested levels of contracted graphs (levels.py). For each γ
+
+1. predict: duals inside contracted nodes are affine in γ while a partition stands: extrapolate;
+2. solve the top level, where clusters fuse (top.py);
+3. route: bring its duals down to level 0 and meet the demand of every sample (route.py);
+4. where that stalls, open the clusters in question (mixed.py): they move, or split;
+5. certify on level 0, from the definition of the gap;
+6. contract what has fused, and rotate to fewer dimensions when that pays (rotate.py).
+"""
 
 from __future__ import annotations
 
@@ -6,14 +16,33 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..loops.partition import fuse, gap_parts, means
-from ..loops.sweeps import DAMPED, set_points, sweep
-from ..problem import Floats, Ints, Problem
+from ..loops.levels import extrapolate
+from ..loops.partition import gap_parts
+from ..problem import Floats, Ints
+from .levels import Level, labels_below, lift_all, refine
+from .mixed import solve_mixed
+from .rotate import freeze
+from .route import Scratch, correct, descend
+from .top import Clusters, solve_top
+
+# A new level when fewer than this share of the nodes is left: each level costs a pass over its
+# edges at every γ, and saves sweeps only if it is much smaller than the one below.
+SHRINK = 0.5
+
+# The top level may use a quarter of the allowed gap, routing most of the rest; the last 3 % are
+# a margin for the round-off between the estimate and the certificate.
+TOP_SHARE, MARGIN = 0.25, 0.03
+
+# Times that the top is solved more sharply because routing left just too little room for it.
+ATTEMPTS = 3
+
+# Mixed graphs per γ; after PATIENCE of them a round must gain a tenth.
+ROUNDS, PATIENCE, GAIN = 8, 2, 0.9
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The solution at one γ."""
+    """The solution at one γ: labels and centroids of the clusters, and the absolute gap."""
 
     labels: Ints
     centers: Floats
@@ -21,37 +50,153 @@ class State:
 
 
 class Engine:
-    """Warm-started dual sweeps on the whole graph."""
+    """Convex clustering of one graph along an ascending γ.
 
-    def __init__(self, problem: Problem, tol: float) -> None:
-        self.problem, self.tol = problem, tol
-        self.mean = problem.masses @ problem.Z / problem.masses.sum()
-        self.sums = problem.masses[:, None] * (problem.Z - self.mean)
-        self.scale = problem.scale
-        self.ei, self.ej = (np.ascontiguousarray(e) for e in problem.edges.T)
-        self.lam = np.zeros((len(self.ei), problem.Z.shape[1]))
-        self.gamma = 0.0
+    Parameters
+    ----------
+    sums, masses : ndarray of shape (n, r), (n,)
+        Σ m z per sample, centred, and m.
+    edges, weights : ndarray of shape (m, 2), (m,)
+    allowed : float
+        The absolute gap to reach at each γ.
+    lost : float
+        Part of the gap that is there already: a truncation of Z.
+    certify : bool
+        Whether to route; without it, gaps are nan and fused clusters stay fused.
+    """
+
+    def __init__(
+        self,
+        sums: Floats,
+        masses: Floats,
+        edges: Ints,
+        weights: Floats,
+        allowed: float,
+        lost: float = 0.0,
+        certify: bool = True,
+    ) -> None:
+        ei, ej = (np.ascontiguousarray(e) for e in edges.T)
+        lam = np.zeros((len(ei), sums.shape[1]))
+        self.levels = [Level(ei, ej, weights, masses, sums, lam)]
+        self.allowed, self.lost, self.certify = allowed, lost, certify
+        self.gamma = self.gamma_before = 0.0
+        self.last = lam.copy()  # duals of the γ before
+        self.inside = np.zeros(len(ei), dtype=np.bool_)  # edges within nodes of the top
+        self.used = np.zeros(len(ei))  # ‖λ‖² frozen in dimensions that were rotated away
+        self.basis: Floats | None = None  # of the present coordinates in the first ones
+        self.scratch = Scratch(len(masses))
 
     def advance(self, gamma: float) -> State:
-        """Solve at γ ≥ the γ before."""
-        m, im = self.problem.masses, 1 / self.problem.masses
-        c = gamma * self.problem.weights
+        """Solve at γ, which must be above the γ before."""
+        c = [gamma * level.W for level in self.levels]
+        if self.used.any():
+            c[0] = np.sqrt(np.maximum(c[0] ** 2 - self.used, 0.0))
+        self._predict(gamma, c[0])
+        clusters, changed = self._solve(gamma, c)
+        gap = self._certificate(gamma, clusters)
+        centers = clusters.center if self.basis is None else clusters.center @ self.basis.T
+        state = State(clusters.labels, centers, gap)
+        self._contract(gamma, c[0], clusters, changed)
+        self.scratch.remember(clusters)
+        self.gamma_before, self.gamma = self.gamma, gamma
+        return state
+
+    def _predict(self, gamma: float, c: Floats) -> None:
+        base, top = self.levels[0], self.levels[-1]
+        if len(self.levels) > 1 and self.certify:
+            step = self.gamma - self.gamma_before
+            ahead = (gamma - self.gamma) / step if self.gamma_before else 0.0
+            extrapolate(self.inside, c, base.lam, self.last, ahead)
+            lift_all(self.levels)
         if self.gamma:
-            self.lam *= gamma / self.gamma
-        a = np.empty_like(self.sums)
-        set_points(self.ei, self.ej, self.sums, im, self.lam, a)
-        every = np.arange(len(c))
-        n = len(m)
-        best = (np.inf, np.arange(n), a)
-        for _ in range(500):
-            sweep(self.ei, self.ej, c, im, a, self.lam, every, 10, DAMPED)
-            labels, count = fuse(self.ei, self.ej, c, self.lam, n, 1e-3)
-            _, center = means(m, a, labels, count)
-            fit, slack = gap_parts(self.ei, self.ej, c, m, a, self.lam, labels, center)
-            if fit + slack < best[0]:
-                best = (fit + slack, labels, center)
-            if best[0] <= self.tol * self.scale:
+            top.lam *= gamma / self.gamma
+        top.refresh()
+
+    def _solve(self, gamma: float, c: list[Floats]) -> tuple[Clusters, bool]:
+        """Top, routing and mixed graphs; also tells whether the top's clusters were changed."""
+        levels, base = self.levels, self.levels[0]
+        room = (1 - MARGIN) * self.allowed - self.lost
+        target = TOP_SHARE * self.allowed
+        for _ in range(ATTEMPTS):
+            found = solve_top(levels[-1], c[-1], target)
+            labels = labels_below(levels, found.labels)
+            whole = Clusters(labels[0], found.count, found.center, found.fit, found.slack)
+            if len(levels) == 1 or not self.certify:
+                return whole, False
+            goal = room - found.slack
+            whole.fit = descend(levels, c, labels, found.center, goal)
+            if whole.fit > goal:
+                self.scratch.route(base, c[0], gamma, self.gamma, whole, goal, self.last)
+                correct(base, c[0], whole, goal)
+            if whole.fit > goal:
+                return self._open(gamma, c[0], whole, room), True
+            if whole.gap <= room or whole.fit > 0.9 * room:
                 break
-        self.gamma = gamma
-        gap = best[0] / self.scale if self.scale else 0.0
-        return State(best[1], best[2] + self.mean, gap)
+            target *= 0.5
+            lift_all(levels)
+            levels[-1].refresh()
+        return whole, False
+
+    def _open(self, gamma: float, c: Floats, clusters: Clusters, room: float) -> Clusters:
+        """Rounds of mixed graphs, each with electrical steps on the pieces it finds."""
+        base = self.levels[0]
+        best, kept = clusters, base.lam.copy()
+        for turn in range(ROUNDS):
+            clusters = solve_mixed(self.levels, c, gamma, clusters, room)
+            correct(base, c, clusters, room - clusters.slack)
+            before = best.gap
+            if clusters.gap < best.gap:
+                best, kept = clusters, base.lam.copy()
+            if best.gap <= room or (turn >= PATIENCE and best.gap > GAIN * before):
+                break
+        if best is not clusters:
+            base.lam[:] = kept
+            base.refresh()
+        return best
+
+    def _certificate(self, gamma: float, clusters: Clusters) -> float:
+        """The gap from its definition, on level 0; nan if nothing was routed."""
+        base = self.levels[0]
+        if not self.certify:
+            return np.nan
+        base.refresh()
+        fit, slack = gap_parts(
+            base.ei,
+            base.ej,
+            gamma * base.W,
+            base.m,
+            base.a,
+            base.lam,
+            clusters.labels,
+            clusters.center,
+        )
+        return fit + max(slack, 0.0) + self.lost
+
+    def _contract(self, gamma: float, c: Floats, clusters: Clusters, changed: bool) -> None:
+        if changed:
+            self.levels = refine(self.levels, clusters.labels, clusters.count)
+        base, top = self.levels[0], self.levels[-1]
+        node = np.arange(base.n)
+        for level in self.levels[:-1]:
+            node = level.above.parent[node]
+        if changed:
+            self.inside = node[base.ei] == node[base.ej]
+        if clusters.count >= SHRINK * top.n:
+            return
+        labels = np.empty(top.n, dtype=np.int64)
+        labels[node] = clusters.labels
+        above, top.link = top.contracted(labels, clusters.count)
+        self.levels.append(above)
+        self.inside = clusters.labels[base.ei] == clusters.labels[base.ej]
+        if not self.certify:
+            del self.levels[1:-1]
+            return
+        frozen = freeze(base, above, self.inside, c, self.allowed)
+        if frozen is not None:
+            self.used += frozen.used
+            self.lost += frozen.residual
+            Q = frozen.Q
+            self.basis = Q if self.basis is None else self.basis @ Q
+            self.last = np.ascontiguousarray(self.last @ Q)
+            for level in self.levels:
+                level.rotated(Q)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from ..clusterpath import ClusterPath
@@ -14,6 +15,7 @@ from ..problem import Problem
 from .builder import PathBuilder
 from .engine import Engine
 from .grid import automatic, check_gammas
+from .rotate import LOW, TRUNCATE, principal
 
 Callback = Callable[[int, int, float, int, float], None]
 
@@ -82,15 +84,26 @@ def solve_path(
     problem = Problem.of(Z, edges, weights, 0.0, masses)
     parts = problem.Z, problem.edges, problem.weights, problem.masses
     grid = automatic(*parts, max_gammas) if gammas is None else check_gammas(gammas)
-    builder = PathBuilder(problem.masses, problem.scale)
-    engine = Engine(problem, tol)
+    origin = problem.masses @ problem.Z / problem.masses.sum()
+    sums = problem.masses[:, None] * (problem.Z - origin)
+    scale = problem.scale
+    allowed, lost, basis = tol * scale, 0.0, None
+    if sums.shape[1] > LOW:
+        basis, lost = principal(sums, problem.masses, TRUNCATE * allowed)
+        sums = np.ascontiguousarray(sums @ basis)
+    builder = PathBuilder(problem.masses, scale)
+    engine = Engine(
+        sums, problem.masses, problem.edges, problem.weights, allowed, lost, certify == "path"
+    )
     complete = True
     try:
         for step, gamma in enumerate(grid):
             state = engine.advance(float(gamma))
-            builder.add(float(gamma), state.labels, state.centers, state.gap, state.gap <= tol)
+            gap = state.gap / scale if scale > 0 else 0.0
+            centers = state.centers if basis is None else state.centers @ basis.T
+            builder.add(float(gamma), state.labels, centers + origin, gap, gap <= tol)
             if callback is not None:
-                callback(step, len(grid), float(gamma), len(state.centers), state.gap)
+                callback(step, len(grid), float(gamma), len(state.centers), gap)
     except KeyboardInterrupt:
         complete = False
     return builder.build(complete)

@@ -1,0 +1,130 @@
+"""Loops of the routing inside clusters: residuals, subgraphs, conductances, flows."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from ..problem import Floats, Ints
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def residuals(m: Floats, a: Floats, labels: Ints, center: Floats) -> Floats:
+    """½ Σ m‖a − C‖² of each cluster."""
+    out = np.zeros(len(center))
+    r = a.shape[1]
+    for i in range(len(m)):
+        t = labels[i]
+        s = 0.0
+        for k in range(r):
+            d = a[i, k] - center[t, k]
+            s += d * d
+        out[t] += 0.5 * m[i] * s
+    return out
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def subgraph(ei: Ints, ej: Ints, labels: Ints, wanted: Ints) -> tuple[Ints, Ints, Ints, Ints]:
+    """Nodes and inner edges of the wanted clusters; edges also in the numbers of those nodes."""
+    n = len(labels)
+    number = np.full(n, -1, np.int64)
+    nodes = np.empty(n, np.int64)
+    count = 0
+    for i in range(n):
+        if wanted[labels[i]]:
+            number[i] = count
+            nodes[count] = i
+            count += 1
+    size = 0
+    for e in range(len(ei)):
+        if number[ei[e]] >= 0 and labels[ei[e]] == labels[ej[e]]:
+            size += 1
+    inside = np.empty(size, np.int64)
+    si = np.empty(size, np.int64)
+    sj = np.empty(size, np.int64)
+    size = 0
+    for e in range(len(ei)):
+        i, j = ei[e], ej[e]
+        if number[i] >= 0 and labels[i] == labels[j]:
+            inside[size] = e
+            si[size] = number[i]
+            sj[size] = number[j]
+            size += 1
+    return nodes[:count].copy(), inside, si, sj
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def conductances(c: Floats, W: Floats, inside: Ints, lam: Floats, floor: float) -> Floats:
+    """κ = W · max(1 − ‖λ‖/c, floor)."""
+    out = np.empty(len(inside))
+    for q in range(len(inside)):
+        e = inside[q]
+        s = 0.0
+        for k in range(lam.shape[1]):
+            s += lam[e, k] * lam[e, k]
+        out[q] = W[e] * max(1 - np.sqrt(s) / c[e], floor)
+    return out
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def push(
+    ei: Ints,
+    ej: Ints,
+    c: Floats,
+    im: Floats,
+    inside: Ints,
+    si: Ints,
+    sj: Ints,
+    kappa: Floats,
+    y: Floats,
+    lam: Floats,
+    a: Floats,
+) -> None:
+    """λ ← Proj(λ + κ(y_i − y_j)) on the inner edges, and a with it."""
+    r = y.shape[1]
+    for q in range(len(inside)):
+        e = inside[q]
+        row, ai, aj = lam[e], a[ei[e]], a[ej[e]]
+        yi, yj = y[si[q]], y[sj[q]]
+        x, z = im[ei[e]], im[ej[e]]
+        s = 0.0
+        for k in range(r):
+            v = row[k] + kappa[q] * (yi[k] - yj[k])
+            s += v * v
+        f = 1.0
+        if s > c[e] * c[e]:
+            f = c[e] / np.sqrt(s)
+        for k in range(r):
+            v = row[k]
+            new = f * (v + kappa[q] * (yi[k] - yj[k]))
+            row[k] = new
+            ai[k] -= (new - v) * x
+            aj[k] += (new - v) * z
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def flows(
+    inside: Ints,
+    si: Ints,
+    sj: Ints,
+    c: Floats,
+    W: Floats,
+    y: Floats,
+    back: float,
+    lam: Floats,
+    last: Floats,
+) -> Floats:
+    """λ = W D(y_p + y_q) and last = W D(y_p + back · y_q), y = [y_p, y_q]; returns ‖λ‖/c."""
+    r = lam.shape[1]
+    ratio = np.empty(len(inside))
+    for q in range(len(inside)):
+        e, i, j = inside[q], si[q], sj[q]
+        s = 0.0
+        for k in range(r):
+            p = W[e] * (y[i, k] - y[j, k])
+            f = W[e] * (y[i, r + k] - y[j, r + k])
+            lam[e, k] = p + f
+            last[e, k] = p + back * f
+            s += (p + f) * (p + f)
+        ratio[q] = np.sqrt(s) / c[e]
+    return ratio

@@ -1,0 +1,121 @@
+"""The nested levels of contracted graphs.
+
+Level 0 is the problem itself; each further level contracts the clusters that had fused when it was
+made. A level knows its nodes (masses m, sums Σ m z), its edges (ΣW), its duals λ with the dual
+point a = (Σ m z − DᵀΛ)/m, and the link that carries its nodes and edges to the level above.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
+
+from ..loops.levels import add_rows, contract, lift_duals
+from ..loops.sweeps import set_points
+from ..problem import Floats, Ints
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """How a level maps to the one above: nodes by ``parent``, edges by ``up`` and ``share``."""
+
+    parent: Ints
+    up: Ints
+    share: Floats
+
+
+@dataclass(slots=True)
+class Level:
+    """One graph of the hierarchy.
+
+    ``before`` holds the duals as they came from the level below, so that only the change that was
+    made above has to be brought down.
+    """
+
+    ei: Ints
+    ej: Ints
+    W: Floats
+    m: Floats
+    sums: Floats
+    lam: Floats
+    im: Floats = field(init=False)
+    a: Floats = field(init=False)
+    every: Ints = field(init=False)
+    before: Floats = field(init=False)
+    link: Link | None = None
+
+    def __post_init__(self) -> None:
+        self.im = 1 / self.m
+        self.a = np.empty_like(self.sums)
+        self.every = np.arange(len(self.ei))
+        self.before = self.lam.copy()
+
+    @property
+    def n(self) -> int:
+        """Number of nodes."""
+        return len(self.m)
+
+    @property
+    def above(self) -> Link:
+        """The link to the next level, which must exist."""
+        assert self.link is not None
+        return self.link
+
+    def refresh(self) -> None:
+        """Recompute a from λ."""
+        set_points(self.ei, self.ej, self.sums, self.im, self.lam, self.a)
+
+    def contracted(
+        self, labels: Ints, count: int, weights: Floats | None = None
+    ) -> tuple[Level, Link]:
+        """Return the level whose nodes are the ``labels``, and the link to it."""
+        W = self.W if weights is None else weights
+        ni, nj, nW, up, share = contract(self.ei, self.ej, W, labels, count)
+        r = self.sums.shape[1]
+        sums, lam = np.zeros((count, r)), np.empty((len(ni), r))
+        add_rows(sums, labels, self.sums)
+        lift_duals(up, share, self.lam, lam)
+        masses = np.bincount(labels, self.m, count).astype(np.float64)
+        level = Level(ni, nj, nW, masses, sums, lam)
+        return level, Link(labels, up, share)
+
+    def rotated(self, Q: Floats) -> None:
+        """Express sums and duals in the coordinates of the columns of Q."""
+        self.sums = np.ascontiguousarray(self.sums @ Q)
+        self.lam = np.ascontiguousarray(self.lam @ Q)
+        self.before = self.lam.copy()
+        self.a = np.ascontiguousarray(self.a @ Q)
+
+
+def labels_below(levels: list[Level], labels: Ints) -> list[Ints]:
+    """Labels of the nodes of every level, given those of the last one."""
+    found = [labels]
+    for level in levels[-2::-1]:
+        found.append(found[-1][level.above.parent])
+    return found[::-1]
+
+
+def lift_all(levels: list[Level]) -> None:
+    """Set the duals of every level but the first to the sums of those below."""
+    for below, level in pairwise(levels):
+        lift_duals(below.above.up, below.above.share, below.lam, level.before)
+        level.lam[:] = level.before
+
+
+def refine(levels: list[Level], pieces: Ints, count: int) -> list[Level]:
+    """Rebuild the levels so that no node of any of them straddles two ``pieces`` (of level 0)."""
+    rebuilt = [levels[0]]
+    old = np.arange(levels[0].n)  # node of the old level, per sample
+    new = np.arange(levels[0].n)  # node of the rebuilt level, per sample
+    for below in levels[:-1]:
+        old = below.above.parent[old]
+        _, labels = np.unique(old * count + pieces, return_inverse=True)
+        labels = labels.ravel().astype(np.int64)
+        parent = np.empty(rebuilt[-1].n, dtype=np.int64)
+        parent[new] = labels
+        level, rebuilt[-1].link = rebuilt[-1].contracted(parent, int(labels.max()) + 1)
+        rebuilt.append(level)
+        new = labels
+    return rebuilt

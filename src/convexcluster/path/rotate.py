@@ -1,0 +1,105 @@
+"""Fewer dimensions: rotate to the span of the means of what has fused, and freeze the rest.
+
+Once clusters have fused, their centroids lie (almost) in the span of the cluster means, which has
+at most k dimensions. Let Q be an orthonormal basis of it and N of its complement. Duals inside
+clusters are split into λQ, which goes on, and the frozen λN, which has to carry the samples'
+spread across N; the capacity that is left is c_eff = √(c² − ‖λN‖²). The residual across N stays in
+the gap:
+
+    G = G_Q(c_eff) + ½ Σ ‖(Σ m z − DᵀΛ) N‖²/m.
+
+Before anything has fused the same formula with λN = 0 truncates Z to its principal axes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..loops.multigrid import solve_laplacian
+from ..problem import Floats
+from .levels import Level
+
+# Rotating costs a pass over all duals; it pays if a third of the dimensions goes.
+WORTH = 0.65
+
+# Below this many dimensions a sweep is dominated by memory access, not by the dimension.
+LOW = 4
+
+# Shares of the allowed gap: what a truncation of Z may cost, what the complement of the means may
+# hold before it counts as empty, and what all frozen residuals together may cost.
+TRUNCATE, EMPTY, FROZEN = 0.1, 0.03, 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Frozen:
+    """What a rotation leaves behind: basis Q (r, s), ‖λN‖² per edge, and the residual across N."""
+
+    Q: Floats
+    used: Floats
+    residual: float
+
+
+def principal(sums: Floats, m: Floats, drop: float) -> tuple[Floats, float]:
+    """Basis (r, s) of the principal axes of Z; the part left out is ≤ ``drop``.
+
+    Returns the basis and ½ Σ m‖z − Pz‖².
+    """
+    half = sums / np.sqrt(m)[:, None]
+    if half.shape[1] <= half.shape[0]:
+        values, vectors = np.linalg.eigh(half.T @ half)
+    else:  # p ≫ n: the Gram matrix is the smaller one
+        values, small = np.linalg.eigh(half @ half.T)
+        good = values > values[-1] * 1e-14  # round-off of the Gram matrix
+        values, vectors = values[good], half.T @ (small[:, good] / np.sqrt(values[good]))
+    lost = 0.5 * np.cumsum(np.maximum(values, 0.0))
+    first = min(int(np.searchsorted(lost, drop, side="right")), len(values) - 1)
+    basis = np.ascontiguousarray(vectors[:, first:][:, ::-1])
+    rest = 0.5 * max(float((half**2).sum()) - float(values[first:].sum()), 0.0)
+    return basis, rest
+
+
+def freeze(base: Level, top: Level, inside: np.ndarray, c: Floats, allowed: float) -> Frozen | None:
+    """Find the span of the means of ``top`` and route the spread across its complement.
+
+    ``inside`` marks the edges of ``base`` within nodes of ``top``. Returns None if a rotation does
+    not pay or would cost too much of the allowed gap.
+    """
+    r = base.sums.shape[1]
+    if r <= LOW:
+        return None
+    values, vectors = np.linalg.eigh(top.sums.T @ (top.sums * top.im[:, None]))
+    lost = 0.5 * np.cumsum(np.maximum(values, 0.0))
+    first = min(int(np.searchsorted(lost, EMPTY * allowed, side="right")), r - 1)
+    if r - first > WORTH * r:
+        return None
+    N, Q = (
+        np.ascontiguousarray(vectors[:, :first]),
+        np.ascontiguousarray(vectors[:, first:][:, ::-1]),
+    )
+    edges = np.flatnonzero(inside)
+    ei, ej = base.ei[edges], base.ej[edges]
+    across = base.lam[edges] @ N
+    rest = base.sums @ N
+    np.subtract.at(rest, ei, across)
+    np.add.at(rest, ej, across)
+    residual = 0.5 * float((rest**2 * base.im[:, None]).sum())
+    kept = ((base.lam[edges] @ Q) ** 2).sum(axis=1)
+    room = np.sqrt(np.maximum(c[edges] ** 2 - kept, 0.0))
+    if residual > 0.1 * FROZEN * allowed:
+        slack = 1 - np.sqrt((across**2).sum(axis=1)) / np.maximum(room, 1e-300)
+        kappa = base.W[edges] * np.maximum(slack, 0.02)
+        y = solve_laplacian(base.n, ei, ej, kappa, rest, reduction=0.01)
+        flow = across + kappa[:, None] * (y[ei] - y[ej])
+        norms = np.sqrt((flow**2).sum(axis=1))
+        flow *= np.minimum(1.0, room / np.maximum(norms, 1e-300))[:, None]
+        change = flow - across
+        np.subtract.at(rest, ei, change)
+        np.add.at(rest, ej, change)
+        across, residual = flow, 0.5 * float((rest**2 * base.im[:, None]).sum())
+    if residual > FROZEN * allowed:
+        return None
+    used = np.zeros(len(base.ei))
+    used[edges] = (across**2).sum(axis=1)
+    return Frozen(Q, used, residual)

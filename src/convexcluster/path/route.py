@@ -1,0 +1,195 @@
+"""Routing: duals inside the clusters, so that the gap of the full problem is known.
+
+Given the clusters of the top level and their centroids C, every sample i of cluster t must have
+a_i = C_t: a flow inside the cluster with ‖λ_l‖ ≤ c_l. The duals come down level by level, sweeps
+remove what is local, and electrical steps what is not:
+
+    κ_l = w_l · max(1 − ‖λ_l‖/c_l, FLOOR),   L_κ y = m(a − C),   λ_l ← Proj(λ_l + κ_l (y_i − y_j)).
+
+What is left, R = ½ Σ m‖a − C‖², is a part of the gap.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..loops.levels import lower_duals
+from ..loops.multigrid import solve_laplacian
+from ..loops.routing import conductances, flows, push, residuals, subgraph
+from ..loops.sweeps import DAMPED, sweep
+from ..problem import Floats, Ints
+from .levels import Level
+from .top import Clusters
+
+# Sweeps per level on the way down; level 0, where the residual counts, gets twice as many.
+SWEEPS = 4
+
+# Sweeps after an electrical step, which leaves behind what is local and what was clipped.
+AFTER = 10
+
+# Conductance left to a saturated edge: it can still turn, and carry flow back.
+FLOOR = 0.02
+
+# An electrical step is solved to this share of ‖rhs‖²: clipping spoils more than the last digit.
+ROUGH = 0.01
+
+# A step that leaves more than this share of the residual has met the capacities: stop.
+STALLED = 0.4
+
+# Clusters with at least this share of the samples are routed from scratch once they stand: the cost
+# is that of two electrical steps, and is saved at every later γ. Small ones are cheap to correct.
+LARGE = 0.05
+
+# Electrical steps in a row; each costs as much as some fifty sweeps.
+STEPS = 6
+
+
+def descend(
+    levels: list[Level], c: list[Floats], labels: list[Ints], center: Floats, goal: float
+) -> float:
+    """Bring the duals of the top down to level 0; return the residual R there."""
+    left = np.inf
+    for q in range(len(levels) - 2, -1, -1):
+        level, above, link = levels[q], levels[q + 1], levels[q].above
+        inside = lower_duals(
+            level.ei,
+            level.ej,
+            c[q],
+            link.up,
+            link.share,
+            labels[q],
+            level.lam,
+            above.lam,
+            above.before,
+        )
+        level.refresh()
+        passes = SWEEPS if q else 2 * SWEEPS
+        left = smooth(level, c[q], labels[q], center, inside, goal, passes)
+    return left
+
+
+def smooth(
+    level: Level, c: Floats, labels: Ints, center: Floats, inside: Ints, goal: float, passes: int
+) -> float:
+    """Sweep over the edges inside clusters until R ≤ goal, two passes at a time."""
+    left = float(residuals(level.m, level.a, labels, center).sum())
+    while left > goal and passes > 0:
+        sweep(level.ei, level.ej, c, level.im, level.a, level.lam, inside, 2, DAMPED)
+        passes -= 2
+        left = float(residuals(level.m, level.a, labels, center).sum())
+    return left
+
+
+def correct(level: Level, c: Floats, clusters: Clusters, goal: float) -> None:
+    """Electrical steps on the clusters that carry the residual, while they pay."""
+    for _ in range(STEPS):
+        if clusters.fit <= goal:
+            return
+        before = clusters.fit
+        clusters.fit = electrical(level, c, clusters.labels, clusters.center, goal)
+        if clusters.fit > STALLED * before:
+            return
+
+
+def electrical(level: Level, c: Floats, labels: Ints, center: Floats, goal: float) -> float:
+    """One electrical step with the sweeps that follow it; undone if it did harm."""
+    by_cluster = residuals(level.m, level.a, labels, center)
+    nodes, inside, si, sj = subgraph(level.ei, level.ej, labels, heavy(by_cluster, 0.2 * goal))
+    kappa = conductances(c, level.W, inside, level.lam, FLOOR)
+    rhs = level.m[nodes, None] * (level.a[nodes] - center[labels[nodes]])
+    y = solve_laplacian(len(nodes), si, sj, kappa, rhs, reduction=ROUGH)
+    kept = level.lam[inside], level.a[nodes]
+    push(level.ei, level.ej, c, level.im, inside, si, sj, kappa, y, level.lam, level.a)
+    left = smooth(level, c, labels, center, inside, goal, AFTER)
+    before = float(by_cluster.sum())
+    if left > before:
+        level.lam[inside], level.a[nodes] = kept
+        return before
+    return left
+
+
+def heavy(by_cluster: Floats, keep: float) -> np.ndarray:
+    """Mark the clusters with the largest residuals, so that the others sum to at most ``keep``."""
+    order = np.argsort(by_cluster)
+    light = np.cumsum(by_cluster[order]) <= keep
+    marked = np.ones(len(order), dtype=bool)
+    marked[order[light]] = False
+    return marked
+
+
+class Scratch:
+    """Electrical flows from scratch for clusters that stand.
+
+    While a cluster and its neighbours stand, its demand is b(γ) = p + γ q with p = m(z − z̄), and so
+    is the flow λ(γ) = w D(y_p + γ y_q) with L_w y_p = p, L_w y_q = q: affine in γ, so that the
+    extrapolation to the next γ is exact. It fits the capacities from some γ on; a warm start that
+    was pieced together from corrections never gets that smooth.
+    """
+
+    def __init__(self, n: int) -> None:
+        self.labels = np.arange(n)
+        self.fits = np.zeros(n)  # γ below which a cluster need not be tried
+
+    def remember(self, clusters: Clusters) -> None:
+        """Keep the partition of this γ; a cluster that changed may be tried at once."""
+        same, before = self._standing(clusters)
+        self.fits = np.where(same, self.fits[before], 0.0)
+        self.labels = clusters.labels
+
+    def _standing(self, clusters: Clusters) -> tuple[np.ndarray, Ints]:
+        """Which clusters are unchanged since the last γ, and their labels there."""
+        labels, count = clusters.labels, clusters.count
+        before = np.zeros(count, dtype=np.int64)
+        before[labels] = self.labels
+        sizes, old = np.bincount(labels, minlength=count), np.bincount(self.labels)
+        moved = np.bincount(labels[self.labels != before[labels]], minlength=count)
+        return (moved == 0) & (sizes == old[before]), before
+
+    def route(
+        self,
+        level: Level,
+        c: Floats,
+        gamma: float,
+        gamma_before: float,
+        clusters: Clusters,
+        goal: float,
+        last: Floats,
+    ) -> None:
+        """Replace the duals of standing clusters with residual wherever the new flow fits.
+
+        ``last`` gets the flow of the γ before, so that the two extrapolate exactly.
+        """
+        labels, center = clusters.labels, clusters.center
+        same, before = self._standing(clusters)
+        by_cluster = residuals(level.m, level.a, labels, center)
+        tried = heavy(by_cluster, 0.2 * goal) & same & (self.fits[before] <= gamma)
+        tried &= np.bincount(labels, minlength=clusters.count) >= LARGE * len(labels)
+        if not tried.any():
+            return
+        nodes, inside, si, sj = subgraph(level.ei, level.ej, labels, tried)
+        r = level.sums.shape[1]
+        demand = level.m[nodes, None] * (level.a[nodes] - center[labels[nodes]])
+        np.add.at(demand, si, level.lam[inside])
+        np.subtract.at(demand, sj, level.lam[inside])
+        total = np.bincount(labels, level.m, clusters.count)
+        mean = np.zeros((clusters.count, r))
+        np.add.at(mean, labels[nodes], level.sums[nodes])
+        p = level.sums[nodes] - level.m[nodes, None] * (mean / total[:, None])[labels[nodes]]
+        rhs = np.concatenate([p, demand - p], axis=1)
+        reduction = 0.1 * goal / max(float((rhs**2 * level.im[nodes, None]).sum()), goal)
+        y = solve_laplacian(len(nodes), si, sj, level.W[inside], rhs, reduction=reduction)
+        kept, old = level.lam[inside], last[inside]
+        ratio = flows(inside, si, sj, c, level.W, y, gamma_before / gamma, level.lam, last)
+        worst = np.zeros(clusters.count)
+        where = labels[level.ei[inside]]
+        np.maximum.at(worst, where, ratio)
+        self.fits[before[tried]] = gamma * worst[tried]
+        back = worst[where] > 1
+        level.lam[inside[back]], last[inside[back]] = kept[back], old[back]
+        level.refresh()
+        after = residuals(level.m, level.a, labels, center)
+        worse = (after > by_cluster)[where] & ~back
+        if worse.any():
+            level.lam[inside[worse]], last[inside[worse]] = kept[worse], old[worse]
+            level.refresh()
+        clusters.fit = float(np.minimum(after, by_cluster).sum())
