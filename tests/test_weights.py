@@ -1,0 +1,264 @@
+"""Weights: each against its definition by brute force; duplicates, bridges and bad graphs."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from scipy.sparse.csgraph import minimum_spanning_tree
+from sklearn.datasets import make_blobs
+
+from convexcluster.graph import components
+from convexcluster.kernels import resolve_kernel
+from convexcluster.neighbors import joining_edges, nearest_neighbors
+from convexcluster.weights import WEIGHTS, build_graph, local_scales, user_graph
+
+
+def distances(X):
+    return np.sqrt(((X[:, None] - X) ** 2).sum(axis=2))
+
+
+def dense(graph, n):
+    W = np.zeros((n, n))
+    i, j = graph.edges.T
+    W[i, j] = W[j, i] = graph.weights
+    return W
+
+
+def neighbor_matrix(D, k):
+    far = D + np.diag(np.full(len(D), np.inf))
+    N = np.zeros_like(D)
+    N[np.arange(len(D))[:, None], np.argsort(far, axis=1)[:, :k]] = 1
+    return N
+
+
+X = np.random.default_rng(0).normal(size=(40, 3))
+D = distances(X)
+
+
+def test_knn_is_the_papers():
+    W = neighbor_matrix(D, 6) * np.exp(-(D**2) / (2 * 0.8**2))
+    graph = build_graph(X, "knn", n_neighbors=6, bandwidth=0.8)
+    np.testing.assert_allclose(dense(graph, 40), (W + W.T) / 2, rtol=1e-12)
+
+
+def test_full_is_gaussian_on_all_pairs():
+    graph = build_graph(X, "full", bandwidth=0.8)
+    W = np.exp(-(D**2) / (2 * 0.8**2)) - np.eye(40)
+    np.testing.assert_allclose(dense(graph, 40), W, rtol=1e-12, atol=1e-300)
+
+
+def test_local_scaling():
+    s = np.sort(D, axis=1)[:, 7]
+    N = neighbor_matrix(D, 7)
+    W = (N + N.T) / 2 * np.exp(-(D**2) / np.outer(s, s))
+    graph = build_graph(X, "local", n_neighbors=7)
+    np.testing.assert_allclose(dense(graph, 40), W, rtol=1e-12)
+
+
+def test_masses_multiply_weights():
+    m = np.linspace(0.5, 2, 40)
+    for name in ("knn", "local"):
+        a, b = (build_graph(X, name, bandwidth=1.0, masses=masses) for masses in (None, m))
+        np.testing.assert_allclose(b.weights, a.weights * np.sqrt(m[a.edges].prod(axis=1)))
+
+
+def test_full_weights_of_merged_copies_are_sums():
+    copies = np.repeat(X[:5], [1, 3, 2, 1, 1], axis=0)
+    W = dense(build_graph(copies, "full", bandwidth=1.0), 8)
+    member = np.repeat(np.eye(5), [1, 3, 2, 1, 1], axis=0)
+    merged = member.T @ W @ member
+    np.fill_diagonal(merged, 0)
+    graph = build_graph(X[:5], "full", bandwidth=1.0, masses=np.array([1.0, 3, 2, 1, 1]))
+    np.testing.assert_allclose(dense(graph, 5), merged, rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", WEIGHTS)
+def test_gram_matrix_gives_the_graph_of_its_space(name):
+    K = X @ X.T
+    a = build_graph(X, name, connect=True)
+    b = build_graph(K, name, connect=True, precomputed=True)
+    np.testing.assert_array_equal(a.edges, b.edges)
+    np.testing.assert_allclose(a.weights, b.weights, rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", WEIGHTS)
+def test_sparse_samples_give_the_graph_of_dense_ones(name):
+    S = np.where(np.abs(X) > 0.5, X, 0.0)
+    a, b = (build_graph(given, name, connect=True) for given in (S, sparse.csr_matrix(S)))
+    np.testing.assert_array_equal(a.edges, b.edges)
+    np.testing.assert_allclose(a.weights, b.weights, rtol=1e-9)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    seed=st.integers(0, 10**6),
+    n=st.integers(1, 40),
+    distinct=st.integers(1, 12),
+    k=st.integers(1, 8),
+    name=st.sampled_from(sorted(WEIGHTS)),
+    connect=st.booleans(),
+)
+def test_duplicates_do_no_harm(seed, n, distinct, k, name, connect):
+    rng = np.random.default_rng(seed)
+    Y = rng.normal(size=(distinct, 2))[rng.integers(0, distinct, n)]
+    graph = build_graph(Y, name, n_neighbors=k, connect=connect)
+    i, j = graph.edges.T
+    assert (i < j).all()
+    assert len(np.unique(i * n + j)) == len(i)
+    assert np.isfinite(graph.weights).all()
+    assert (graph.weights > 0).all()
+    if connect or name == "mst":
+        assert components(graph.edges, n).max() == 0
+    if name in ("knn", "local", "mst"):
+        neighbors = np.bincount(np.r_[i, j], minlength=n)
+        assert (neighbors >= min(k, n - 1)).all()
+        same = (Y[i] == Y[j]).all(axis=1)
+        assert np.isin(graph.weights[same], [0.5, 1.0]).all()
+
+
+def test_a_sample_is_not_its_own_neighbor():
+    Y = np.zeros((9, 2))
+    index = nearest_neighbors(Y, 3)
+    assert index.shape == (9, 3)
+    assert (index != np.arange(9)[:, None]).all()
+
+
+def test_local_scales_pass_over_copies():
+    Y = np.repeat(np.array([[0.0], [1.0], [3.0]]), 5, axis=0)
+    np.testing.assert_allclose(local_scales(Y, 1), np.repeat([1.0, 1.0, 2.0], 5))
+    np.testing.assert_allclose(local_scales(np.ones((4, 2)), 3), 0)
+
+
+@pytest.mark.parametrize("d", [2, 20])
+@pytest.mark.parametrize("precomputed", [False, True])
+def test_joining_edges_are_the_minimum_spanning_tree_of_components(d, precomputed):
+    rng = np.random.default_rng(3)
+    Y, labels = make_blobs(120, d, centers=11, cluster_std=0.3, random_state=4)
+    _, labels = np.unique(labels, return_inverse=True)
+    Y = Y + rng.normal(scale=1e-6, size=Y.shape)
+    E = distances(Y)
+    between = np.array(
+        [[E[np.ix_(labels == a, labels == b)].min() for b in range(11)] for a in range(11)]
+    )
+    want = minimum_spanning_tree(between - np.diag(np.diagonal(between))).data
+    edges = joining_edges(E if precomputed else Y, labels.astype(np.int64), precomputed=precomputed)
+    assert (labels[edges[:, 0]] != labels[edges[:, 1]]).all()
+    np.testing.assert_allclose(np.sort(E[edges[:, 0], edges[:, 1]]), np.sort(want), rtol=1e-12)
+
+
+def test_joining_edges_with_ties():
+    grid = np.stack(np.meshgrid(np.arange(5.0), np.arange(5.0)), axis=-1).reshape(-1, 2)
+    edges = joining_edges(grid, np.arange(25))
+    assert len(edges) == 24
+    assert components(edges, 25).max() == 0
+    np.testing.assert_allclose(np.linalg.norm(grid[edges[:, 0]] - grid[edges[:, 1]], axis=1), 1)
+
+
+def test_far_clusters_are_joined_though_the_gaussian_underflows():
+    Y = np.r_[X[:20], X[20:] + 1e6]
+    for name in ("knn", "local", "full"):
+        apart = build_graph(Y, name, bandwidth=1.0)
+        assert components(apart.edges, 40).max() == 1
+        graph = build_graph(Y, name, bandwidth=1.0, connect=True)
+        assert components(graph.edges, 40).max() == 0
+        bridge = (graph.edges[:, 0] < 20) & (graph.edges[:, 1] >= 20)
+        assert bridge.sum() == 1
+        np.testing.assert_allclose(
+            graph.weights[bridge], 1e-3 * np.median(graph.weights[~bridge]), rtol=0.05
+        )
+
+
+def test_normalized_graph_has_mean_degree_one():
+    graph = build_graph(X, "local", normalize=True)
+    assert dense(graph, 40).sum(axis=1).mean() == pytest.approx(1.0)
+
+
+def test_a_users_graph_in_every_form():
+    W = np.zeros((4, 4))
+    W[0, 1] = W[1, 0] = 2.0
+    W[1, 3] = W[3, 1] = 0.5
+    want = [[0, 1], [1, 3]]
+    forms = [W, sparse.csr_matrix(W), sparse.coo_array(W), (want, [2.0, 0.5]), W + np.eye(4)]
+    for form in forms:
+        graph = build_graph(X[:4], form)
+        assert graph.edges.tolist() == want
+        assert graph.weights.tolist() == [2.0, 0.5]
+    assert len(build_graph(X[:4], W, connect=True).edges) == 3
+    kept = build_graph(X[:4], lambda X, **_: user_graph(W, len(X)))
+    assert kept.edges.tolist() == want
+
+
+@pytest.mark.parametrize(
+    ("weights", "words"),
+    [
+        ("nope", "nope"),
+        (np.array([[0, 1.0], [2.0, 0]]), "symmetric"),
+        (np.array([[0, -1.0], [-1.0, 0]]), "≥ 0"),
+        (np.array([[0, np.nan], [np.nan, 0]]), "finite"),
+        (np.zeros((3, 3)), "2 × 2"),
+        (([[0, 1]], [np.nan]), "finite"),
+        (([[0, 1]], [-1.0]), "≥ 0"),
+        (([[0, 2]], [1.0]), "out of range"),
+        (([[1, 0]], [1.0]), "i < j"),
+        (([[0, 1], [0, 1]], [1.0, 1.0]), "repeated"),
+        (([[0, 1]], [1.0], 3), "tuple of 3"),
+    ],
+)
+def test_bad_graphs_are_refused_by_a_sentence(weights, words):
+    with pytest.raises(ValueError, match=words):
+        build_graph(X[:2], weights)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"n_neighbors": 0}, "n_neighbors"),
+        ({"n_neighbors": 2.5}, "n_neighbors"),
+        ({"bandwidth": 0.0}, "bandwidth"),
+        ({"bandwidth": "wide"}, "bandwidth"),
+        ({"bandwidth": np.nan}, "bandwidth"),
+        ({"masses": np.zeros(40)}, "masses"),
+        ({"precomputed": True}, "square"),
+    ],
+)
+def test_bad_arguments_are_refused_by_a_sentence(arguments, words):
+    with pytest.raises(ValueError, match=words):
+        build_graph(X, **arguments)
+
+
+def test_more_neighbors_than_samples_means_all():
+    assert len(build_graph(X[:5], n_neighbors=99).edges) == 10
+    assert len(build_graph(X[:1]).edges) == 0
+    assert build_graph(X[:2]).edges.tolist() == [[0, 1]]
+
+
+def test_all_pairs_of_a_million_samples_are_refused_before_allocating():
+    with pytest.raises(MemoryError, match="knn"):
+        build_graph(np.zeros((1_000_000, 1)), "full")
+
+
+def test_memory_layout_and_type_do_not_matter():
+    Y = np.round(8 * X)
+    want = build_graph(Y, connect=True)
+    frozen = np.asfortranarray(Y)
+    frozen.flags.writeable = False
+    for given in (Y.astype(np.float32), Y.astype(int), frozen):
+        graph = build_graph(given, connect=True)
+        np.testing.assert_array_equal(graph.edges, want.edges)
+        np.testing.assert_array_equal(graph.weights, want.weights)
+    K = resolve_kernel("rbf", 1.0)(Y)
+    K.flags.writeable = False
+    build_graph(K, precomputed=True)
+
+
+def test_approximate_neighbors_are_nearly_the_exact_ones(monkeypatch):
+    pytest.importorskip("pynndescent")
+    Y = np.random.default_rng(5).normal(size=(400, 16))
+    exact = nearest_neighbors(Y, 5)
+    monkeypatch.setattr("convexcluster.neighbors.APPROXIMATE_SIZE", 100)
+    near = nearest_neighbors(Y, 5)
+    assert near.shape == exact.shape
+    assert (near != np.arange(400)[:, None]).all()
+    found = np.mean([len(set(a) & set(b)) / 5 for a, b in zip(exact, near)])
+    assert found > 0.9
