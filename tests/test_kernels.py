@@ -189,4 +189,6 @@ def test_distinct_rows():
     first, inverse = distinct_rows(A)
     np.testing.assert_array_equal(A[first][inverse], A)
     assert first.tolist() == [0, 1, 4]
+    for found, want in zip(distinct_rows(sparse.csc_array(A)), (first, inverse)):
+        np.testing.assert_array_equal(found, want)
     assert merged_masses(np.arange(5.0), inverse).tolist() == [2.0, 4.0, 4.0]

@@ -84,8 +84,9 @@ def test_gram_matrix_gives_the_graph_of_its_space(name):
 
 @pytest.mark.parametrize("name", WEIGHTS)
 def test_sparse_samples_give_the_graph_of_dense_ones(name):
-    S = np.where(np.abs(X) > 0.5, X, 0.0)
-    a, b = (build_graph(given, name, connect=True) for given in (S, sparse.csr_matrix(S)))
+    S = np.random.default_rng(7).normal(size=(40, 12))
+    S[np.abs(S) < 0.8] = 0
+    a, b = (build_graph(form, name, connect=True) for form in (S, sparse.csr_matrix(S)))
     np.testing.assert_array_equal(a.edges, b.edges)
     np.testing.assert_allclose(a.weights, b.weights, rtol=1e-9)
 
@@ -243,8 +244,8 @@ def test_memory_layout_and_type_do_not_matter():
     want = build_graph(Y, connect=True)
     frozen = np.asfortranarray(Y)
     frozen.flags.writeable = False
-    for given in (Y.astype(np.float32), Y.astype(int), frozen):
-        graph = build_graph(given, connect=True)
+    for form in (Y.astype(np.float32), Y.astype(int), frozen):
+        graph = build_graph(form, connect=True)
         np.testing.assert_array_equal(graph.edges, want.edges)
         np.testing.assert_array_equal(graph.weights, want.weights)
     K = resolve_kernel("rbf", 1.0)(Y)
@@ -252,6 +253,7 @@ def test_memory_layout_and_type_do_not_matter():
     build_graph(K, precomputed=True)
 
 
+@pytest.mark.slow  # pynndescent compiles for minutes on a slow core
 def test_approximate_neighbors_are_nearly_the_exact_ones(monkeypatch):
     pytest.importorskip("pynndescent")
     Y = np.random.default_rng(5).normal(size=(400, 16))

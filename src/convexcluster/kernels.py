@@ -282,8 +282,7 @@ def auto_bandwidth(X: Samples, n_neighbors: int = 7) -> float:
     """
     from sklearn.neighbors import NearestNeighbors
 
-    if not is_sparse(X):
-        X = X[distinct_rows(X)[0]]
+    X = X[distinct_rows(X)[0]]
     n, d = X.shape
     k = min(n_neighbors, n - 1)
     if k < 1:

@@ -268,10 +268,7 @@ def local_scales(
     array([1., 1., 1., 1., 2.])
     """
     n = X.shape[0]
-    if is_sparse(X):
-        first, inverse = np.arange(n), np.arange(n)
-    else:
-        first, inverse = distinct_rows(X)
+    first, inverse = distinct_rows(X)
     k = min(n_neighbors, len(first) - 1)
     if k < 1:
         return np.zeros(n)

@@ -158,8 +158,6 @@ def _embed_distinct(
 ) -> Embedding:
     """Embed the distinct rows once; copies get the same row of Z, to the last bit."""
     n = X.shape[0]
-    if is_sparse(X):
-        return function(X, kernel, masses=masses, **arguments)
     first, inverse = distinct_rows(X)
     if len(first) == n:
         return function(X, kernel, masses=masses, **arguments)
