@@ -48,12 +48,22 @@ def test_full_is_gaussian_on_all_pairs():
     np.testing.assert_allclose(dense(graph, 40), W, rtol=1e-12, atol=1e-300)
 
 
-def test_local_scaling():
-    s = np.sort(D, axis=1)[:, 7]
-    N = neighbor_matrix(D, 7)
-    W = (N + N.T) / 2 * np.exp(-(D**2) / np.outer(s, s))
-    graph = build_graph(X, "local", n_neighbors=7)
+@pytest.mark.parametrize("metric", ["manhattan", "euclidean"])
+def test_local_scaling(metric):
+    E = D if metric == "euclidean" else np.abs(X[:, None] - X).sum(axis=2)
+    s = np.sort(E, axis=1)[:, 7]
+    N = neighbor_matrix(E, 7)
+    W = (N + N.T) / 2 * np.exp(-((E**2 / np.outer(s, s)) ** 0.75))
+    graph = build_graph(X, "local", n_neighbors=7, metric=metric)
     np.testing.assert_allclose(dense(graph, 40), W, rtol=1e-12)
+
+
+def test_manhattan_neighbors_from_a_shortlist_are_nearly_the_exact_ones(monkeypatch):
+    Y = np.random.default_rng(5).normal(size=(300, 20))
+    exact = nearest_neighbors(Y, 5, metric="manhattan")
+    monkeypatch.setattr("convexcluster.neighbors.MANHATTAN_WORK", 0)
+    near = nearest_neighbors(Y, 5, metric="manhattan")
+    assert np.mean([len(set(a) & set(b)) / 5 for a, b in zip(exact, near)]) > 0.9
 
 
 def test_masses_multiply_weights():
@@ -76,7 +86,7 @@ def test_full_weights_of_merged_copies_are_sums():
 @pytest.mark.parametrize("name", WEIGHTS)
 def test_gram_matrix_gives_the_graph_of_its_space(name):
     K = X @ X.T
-    a = build_graph(X, name, connect=True)
+    a = build_graph(X, name, connect=True, metric="euclidean")
     b = build_graph(K, name, connect=True, precomputed=True)
     np.testing.assert_array_equal(a.edges, b.edges)
     np.testing.assert_allclose(a.weights, b.weights, rtol=1e-9)
@@ -86,7 +96,8 @@ def test_gram_matrix_gives_the_graph_of_its_space(name):
 def test_sparse_samples_give_the_graph_of_dense_ones(name):
     S = np.random.default_rng(7).normal(size=(40, 12))
     S[np.abs(S) < 0.8] = 0
-    a, b = (build_graph(form, name, connect=True) for form in (S, sparse.csr_matrix(S)))
+    forms = (S, sparse.csr_matrix(S))
+    a, b = (build_graph(form, name, connect=True, metric="euclidean") for form in forms)
     np.testing.assert_array_equal(a.edges, b.edges)
     np.testing.assert_allclose(a.weights, b.weights, rtol=1e-9)
 
