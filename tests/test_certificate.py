@@ -1,0 +1,253 @@
+"""Certified statements: never wrong, and said where they can be."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from convexcluster import Problem, Solution, Status, solve
+from convexcluster.certificate import (
+    certified_different,
+    certified_same,
+    certify,
+    certify_partition,
+    dual_point,
+    duality_gap,
+    project,
+)
+from convexcluster.flows import absorbable, route
+from convexcluster.graph import canonical, component_means, components, gamma_range, incidence
+from convexcluster.reduced import gradient, newton, reduce
+
+
+def knn_like(rng, n, extra):
+    """A connected random graph: a random tree and some more edges."""
+    tree = [(int(rng.integers(0, k)), k) for k in range(1, n)]
+    more = [tuple(sorted(rng.choice(n, 2, replace=False).tolist())) for _ in range(extra)]
+    return np.array(sorted(set(tree + more)))
+
+
+def test_gap_is_primal_minus_dual():
+    rng = np.random.default_rng(0)
+    edges = knn_like(rng, 8, 8)
+    problem = Problem.of(
+        rng.normal(size=(8, 2)), edges, rng.uniform(0.1, 1, len(edges)), 0.3, rng.uniform(1, 2, 8)
+    )
+    A = rng.normal(size=(8, 2))
+    Lam = project(rng.normal(size=(len(edges), 2)), problem.c)
+    D = incidence(edges, 8)
+    dual = np.sum(Lam * (D @ problem.Z)) - 0.5 * np.sum((D.T @ Lam) ** 2 / problem.masses[:, None])
+    assert duality_gap(problem, A, Lam) == pytest.approx(problem.objective(A) - dual, rel=1e-12)
+    np.testing.assert_allclose(
+        dual_point(problem, Lam), problem.Z - (D.T @ Lam) / problem.masses[:, None]
+    )
+
+
+def connected_partitions(edges, n):
+    """All partitions into connected clusters: components of all subsets of the edges."""
+    found = set()
+    for chosen in itertools.product([False, True], repeat=len(edges)):
+        found.add(tuple(components(edges[np.array(chosen, dtype=bool)], n)))
+    return [np.array(labels) for labels in found]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_exactly_the_partition_of_the_optimum_is_certified(seed):
+    # among all connected partitions of five samples at most one may be certified, and it must be
+    # that of a solution to 1e-13
+    rng = np.random.default_rng(seed)
+    n = 5
+    edges = knn_like(rng, n, 3)
+    Z = rng.normal(size=(n, 2))
+    weights = rng.uniform(0.3, 1.0, len(edges))
+    masses = rng.uniform(0.5, 2.0, n)
+    top = gamma_range(Z, edges, weights, masses)[1]
+    for share in (0.15, 0.5):
+        problem = Problem.of(Z, edges, weights, share * top, masses)
+        best = solve(Z, edges, weights, share * top, masses=masses, tol=1e-13)
+        i, j = edges.T
+        truth = components(edges[(best.A[i] == best.A[j]).all(axis=1)], n)
+        said = [
+            labels
+            for labels in connected_partitions(edges, n)
+            if certify_partition(problem, labels, best.A, best.Lam) == "certified"
+        ]
+        assert len(said) == 1
+        np.testing.assert_array_equal(said[0], truth)
+
+
+def test_two_samples_at_the_kink_are_not_certified():
+    # they meet exactly at γw = 2: the flow fills the edge and leaves no slack
+    problem = Problem.of([[0.0], [4.0]], [[0, 1]], [1.0], gamma=2.0)
+    A, Lam = np.full((2, 1), 2.0), np.array([[-2.0]])
+    verdict = certify_partition(problem, np.array([0, 0]), A, Lam)
+    assert verdict.startswith("not certified: the cluster of sample 0 is on the verge")
+    assert certify_partition(problem.at(2.0 + 1e-6), np.array([0, 0]), A, Lam) == "certified"
+    # just below, they are 2e-6 apart and certified so
+    apart = np.array([[2.0 - 1e-6], [2.0 + 1e-6]])
+    assert certify_partition(problem.at(2.0 - 1e-6), np.array([0, 1]), apart, Lam) == "certified"
+    assert certify_partition(problem.at(2.0 - 1e-6), np.array([0, 0]), A, Lam) != "certified"
+
+
+def test_wrong_labels_are_refused_with_a_reason():
+    problem = Problem.of([[0.0], [1.0], [9.0]], [[0, 1], [1, 2]], [1.0, 1.0], gamma=1.2)
+    best = solve(problem.Z, problem.edges, problem.weights, 1.2, tol=1e-13)
+    assert "verge" in certify_partition(problem, np.array([0, 0, 0]), best.A, best.Lam)
+    meeting = np.array([0, 1, 2])
+    assert "meet" in certify_partition(problem, meeting, best.A, best.Lam)
+    nearly = best.A + np.array([[0.0], [1e-9], [0.0]])
+    assert "known only to" in certify_partition(problem, meeting, nearly, best.Lam)
+    assert "connected" in certify_partition(problem, np.array([0, 1, 0]), best.A, best.Lam)
+
+
+def test_embedding_error_loosens_the_statement():
+    problem = Problem.of([[0.0], [1.0], [9.0]], [[0, 1], [1, 2]], [1.0, 1.0], gamma=1.2)
+    best = solve(problem.Z, problem.edges, problem.weights, 1.2, tol=1e-13)
+    assert certify(problem, best, embedding_error=1e-3).partition == "certified"
+    refused = certify(problem, best, embedding_error=1.0)
+    assert refused.partition.endswith("(by the embedding error 1.0e+00; without it certified)")
+    assert refused.radius == pytest.approx(np.sqrt(2 * best.gap + 1.0))
+
+
+def test_certified_embedding_error_survives_any_such_perturbation():
+    # data moved by τ in directions of their own must keep a partition certified at τ
+    rng = np.random.default_rng(0)
+    n, tau, certified = 8, 0.02, 0
+    for _ in range(8):
+        edges = knn_like(rng, n, 6)
+        Z = np.repeat([[0.0, 0.0], [3.0, 1.0]], 4, axis=0) + 0.1 * rng.normal(size=(n, 2))
+        weights = np.ones(len(edges))
+        problem = Problem.of(Z, edges, weights, 0.35)
+        best = solve(Z, edges, weights, 0.35, tol=1e-13)
+        if certify(problem, best, embedding_error=tau).partition != "certified":
+            continue  # near a kink
+        certified += 1
+        i, j = edges.T
+        truth = components(edges[(best.A[i] == best.A[j]).all(axis=1)], n)
+        for _ in range(5):
+            hidden = rng.normal(size=(n, 3))
+            full = np.hstack([Z, tau * hidden / np.linalg.norm(hidden)])
+            moved = solve(full, edges, weights, 0.35, tol=1e-13)
+            again = components(edges[(moved.A[i] == moved.A[j]).all(axis=1)], n)
+            np.testing.assert_array_equal(again, truth)
+    assert certified >= 4
+
+
+def test_different_and_same_agree_with_the_optimum():
+    rng = np.random.default_rng(3)
+    same = apart = 0
+    for _ in range(20):
+        n = 7
+        edges = knn_like(rng, n, int(rng.choice([10, 100])))  # sparse, or complete
+        Z = rng.normal(size=(n, 2)) * rng.choice([0.3, 1.0])
+        weights = rng.uniform(0.5, 1.0, len(edges))
+        masses = rng.uniform(0.8, 1.2, n)
+        gamma = float(rng.choice([0.02, 0.2, 0.5]))
+        problem = Problem.of(Z, edges, weights, gamma, masses)
+        exact = solve(Z, edges, weights, gamma, masses=masses, tol=1e-14)
+        rough = solve(Z, edges, weights, gamma, masses=masses, tol=1e-4, max_iter=3)
+        i, j = edges.T
+        # what 1e-14 leaves open between two samples
+        blur = np.sqrt(2 * exact.gap) * np.sqrt(1 / masses[i] + 1 / masses[j]) + 1e-12
+        d = np.linalg.norm(exact.A[i] - exact.A[j], axis=1)
+        fused = certified_same(problem)
+        assert (d[fused] <= blur[fused]).all()
+        different = certified_different(problem, rough.A, np.sqrt(2 * rough.gap))
+        assert not (different & (exact.A[i] == exact.A[j]).all(axis=1)).any()
+        assert not (different & fused).any()
+        same += int(fused.sum())
+        apart += int(different.sum())
+    assert same > 10  # the statements are not empty
+    assert apart > 10
+
+
+def test_different_takes_pairs_beyond_the_edges():
+    problem = Problem.of([[0.0], [1.0], [5.0]], [[0, 1]], [1.0], gamma=0.1)
+    pairs = np.array([[0, 2], [0, 1]])
+    np.testing.assert_array_equal(
+        certified_different(problem, problem.Z, 1.0, pairs), [True, False]
+    )
+
+
+def test_gamma_zero_fuses_equal_samples_only():
+    problem = Problem.of([[0.1], [0.1], [1.0]], [[0, 1], [1, 2]], [1.0, 1.0], gamma=0.0)
+    found = solve(problem.Z, problem.edges, problem.weights, 0.0)
+    assert certify(problem, found).partition == "certified"
+    wrong = certify_partition(problem, np.array([0, 1, 2]), found.A, found.Lam)
+    assert wrong == "not certified: at gamma = 0 only equal samples are fused"
+
+
+def test_certificate_of_contracted_samples_leaves_the_partition_open():
+    problem = Problem.of([[0.0], [4.0]], [[0, 1]], [1.0], gamma=2.5)
+    fused = Solution(np.full((2, 1), 2.0), np.array([[-2.0]]), 0.0, 0.0, Status.CONVERGED, 1)
+    found = certify(problem, fused, coarsening_error=0.3, clipped_share=0.1)
+    assert found.partition == "not certified: samples were contracted before the solve"
+    assert found.radius == pytest.approx(0.3)
+    assert found.clipped_share == 0.1
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_absorbable_demands_fit_into_the_slack(seed):
+    # the worst of many random balanced demands of the stated size stays within the slack
+    rng = np.random.default_rng(seed)
+    n = 9
+    edges = knn_like(rng, n, 8)
+    slack = 10.0 ** rng.uniform(-2, 0, len(edges))
+    room = absorbable(edges, slack, n)
+    assert room > 0
+    D = incidence(edges, n).toarray()
+    pinv = np.linalg.pinv(D.T @ (slack[:, None] * D))
+    for _ in range(50):
+        e = rng.normal(size=(n, 3))
+        e -= e.mean(axis=0)
+        e *= room / np.linalg.norm(e)
+        flow = slack[:, None] * (D @ (pinv @ e))
+        np.testing.assert_allclose(D.T @ flow, e, atol=1e-10)
+        assert (np.linalg.norm(flow, axis=1) <= slack * (1 + 1e-9)).all()
+
+
+def test_absorbable_by_a_tree_is_smaller_and_zero_without_one(monkeypatch):
+    rng = np.random.default_rng(1)
+    edges = knn_like(rng, 12, 10)
+    slack = rng.uniform(0.1, 1.0, len(edges))
+    dense = absorbable(edges, slack, 12)
+    monkeypatch.setattr("convexcluster.flows.DENSE_SIZE", 3)
+    assert 0 < absorbable(edges, slack, 12) <= dense
+    slack[(edges == 0).any(axis=1)] = 0.0
+    assert absorbable(edges, slack, 12) == 0.0
+
+
+def test_route_meets_a_demand_that_the_electrical_flow_cannot():
+    # a narrow direct edge and a wide detour: the electrical flow overloads the narrow one at
+    # first, corrections move the rest to the detour
+    edges = np.array([[0, 1], [0, 2], [1, 2]])
+    c = np.array([1.0, 1.1, 1.1])
+    demand = np.array([[2.0], [-2.0], [0.0]])
+    flow = route(edges, c, demand, np.zeros(3, int), np.ones(3), np.zeros((3, 1)))
+    assert (np.abs(flow[:, 0]) <= c).all()
+    np.testing.assert_allclose(incidence(edges, 3).T @ flow, demand, atol=1e-9)
+
+
+def test_reduced_problem_and_its_newton():
+    rng = np.random.default_rng(4)
+    edges = knn_like(rng, 10, 8)
+    problem = Problem.of(
+        rng.normal(size=(10, 3)),
+        edges,
+        rng.uniform(0.5, 1, len(edges)),
+        0.02,
+        rng.uniform(1, 2, 10),
+    )
+    labels = canonical(np.array([0, 0, 1, 1, 2, 3, 4, 5, 6, 7]))
+    small = reduce(problem, labels)
+    C = rng.normal(size=(8, 3))
+    # F of the prolonged point is the reduced F plus the spread inside clusters, a constant
+    spread = problem.Z - component_means(problem.Z, problem.masses, labels)[labels]
+    constant = 0.5 * problem.masses @ (spread**2).sum(axis=1)
+    assert problem.objective(C[labels]) == pytest.approx(small.objective(C) + constant, rel=1e-12)
+    g = gradient(small, C)
+    step = 1e-6 * rng.normal(size=C.shape)
+    slope = (small.objective(C + step) - small.objective(C - step)) / 2
+    assert slope == pytest.approx(np.sum(g * step), rel=1e-6)
+    best = newton(small, small.Z)
+    assert np.linalg.norm(gradient(small, best)) <= 1e-12 * np.abs(small.Z).sum()
