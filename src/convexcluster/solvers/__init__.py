@@ -102,7 +102,7 @@ def solve_problem(
     dual = check_warm(warm, problem)
     if max_iter is not None and (max_iter != int(max_iter) or max_iter < 1):
         raise ValueError(f"max_iter must be a whole number ≥ 1, or None, got {max_iter}")
-    if not np.isfinite(problem.c).all():
+    if problem.gamma > np.finfo(np.float64).max / max(problem.weights.max(initial=0.0), 1.0):
         raise ValueError("gamma · weights overflows: divide the weights by their maximum")
     # A = Z with Λ = 0 is optimal iff γ Σ w‖z_i − z_j‖ = 0: γ = 0, no edges, or equal ends
     still = np.zeros((len(problem.edges), problem.Z.shape[1]))

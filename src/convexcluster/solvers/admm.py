@@ -14,10 +14,11 @@ Reference: Boyd et al., *Distributed optimization and statistical learning via A
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import count
 
 import numpy as np
 
-from ..certificate import project
+from ..certificate import dual_point, project
 from ..graph import factor, incidence
 from ..problem import Floats, Problem
 from .driver import Method, Point
@@ -34,23 +35,33 @@ def iterates(problem: Problem, warm: Floats | None, target: float) -> Iterator[P
     rho = float(np.mean(problem.masses))
     solve = factor(problem.edges, np.full(len(c), rho), problem.masses)
     Lam = np.zeros((len(c), problem.Z.shape[1])) if warm is None else project(warm, c)
-    V = D @ problem.Z
-    step = 0
-    while True:
+    V = D @ dual_point(problem, Lam)
+    for step in count(1):
         A = solve(MZ + D.T @ (rho * V - Lam))
         DA = D @ A
         T = Lam + rho * (RELAXATION * DA + (1.0 - RELAXATION) * V)
         Lam = project(T, c)
         V_old, V = V, (T - Lam) / rho
         yield Point(A, Lam)
-        step += 1
-        # balancing at 10, 20, 40, …: ρ settles, which the convergence proof asks for
-        if step >= 10 and step % 10 == 0 and (step // 10) & (step // 10 - 1) == 0:
+        if rebalances(step):
             primal = float(np.linalg.norm(DA - V))
             dual = rho * float(np.linalg.norm(D.T @ (V - V_old)))
-            if primal > IMBALANCE * dual or dual > IMBALANCE * primal:
-                rho *= float(np.clip(np.sqrt(primal / max(dual, 1e-300)), 0.1, 10.0))
+            rho_old, rho = rho, balanced(rho, primal, dual)
+            if rho != rho_old:
                 solve = factor(problem.edges, np.full(len(c), rho), problem.masses)
+
+
+def rebalances(step: int) -> bool:
+    """Whether ρ may change: at 10, 20, 40, …, so that it settles, as the convergence proof asks."""
+    tens, rest = divmod(step, 10)
+    return rest == 0 and tens & (tens - 1) == 0
+
+
+def balanced(rho: float, primal: float, dual: float) -> float:
+    """ρ moved by the root of the ratio of the residuals, where they are out of balance."""
+    if max(primal, dual) <= IMBALANCE * min(primal, dual):
+        return rho
+    return rho * float(np.clip(np.sqrt(primal / max(dual, 1e-300)), 0.1, 10.0))
 
 
 METHOD = Method(iterates, max_iter=20_000, every=10)

@@ -18,12 +18,14 @@ dual is λ_p = −μ_pᵀZ.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import count
 
 import numpy as np
 
 from ..certificate import project
 from ..graph import incidence
 from ..problem import Floats, Problem, Solution
+from .admm import balanced, rebalances
 from .driver import Method, Point, drive
 
 MEMORY = 2e9  # bytes for β, μ and t, n(n−1)/2 × n each: n up to about 550
@@ -56,19 +58,21 @@ def iterates(problem: Problem, warm: Floats | None, target: float) -> Iterator[P
     at = i * n - i * (i + 1) // 2 + (j - i - 1)  # position of (i, j) among all pairs
     w = np.zeros(len(pairs))
     w[at] = problem.weights
-    # nρ = 1 balances the data term of a sample against its n − 1 pairs
-    rho = 1.0 / n
+    rho = 6.0 / n  # a start: the pull of the n − 1 pairs at a sample against its data term
     beta = D @ np.eye(n)
     mu = np.zeros_like(beta)
-    while True:
+    for step in count(1):
         alpha = (np.eye(n) + D.T @ (mu + rho * beta) + rho) / (1.0 + n * rho)
         D_alpha = D @ alpha
         t = D_alpha - mu / rho
         norms = np.sqrt(np.maximum(np.einsum("pk,pk->p", t @ K, t), 0.0))
         keep = 1.0 - problem.gamma * w / (rho * np.where(norms > 0, norms, 1.0))
-        beta = np.maximum(keep, 0.0)[:, None] * t
+        beta_old, beta = beta, np.maximum(keep, 0.0)[:, None] * t
         mu = mu + rho * (beta - D_alpha)
         yield Point(alpha @ Z, project(-mu[at] @ Z, problem.c))
+        if rebalances(step):
+            primal = float(np.linalg.norm((beta - D_alpha) @ Z))
+            rho = balanced(rho, primal, rho * float(np.linalg.norm(D.T @ (beta - beta_old) @ Z)))
 
 
 METHOD = Method(iterates, max_iter=20_000, every=10)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..certificate import dual_point, duality_gap
+from ..certificate import dual_point, duality_gap, project
 from ..graph import component_means, components
 from ..problem import Floats, Ints, Problem, Solution, Status
 
@@ -53,10 +53,20 @@ def drive(
     max_iter: int | None = None,
     warm: Floats | None = None,
 ) -> Solution:
-    """Run ``method`` until the gap is at most ``target``; the best point found is returned."""
+    """Run ``method`` until the gap is at most ``target``; the best point found is returned.
+
+    A warm dual is a point too: where it is good enough nothing is run.
+    """
     limit = method.max_iter if max_iter is None else max_iter
     best = Solution(problem.Z, np.zeros((len(problem.edges), problem.Z.shape[1])), np.inf, np.inf,
                     Status.MAX_ITER, 0)  # fmt: skip
+    if warm is not None:
+        start = project(warm, problem.c)
+        A, gap = polish(problem, Point(dual_point(problem, start), start))
+        status = Status.CONVERGED if gap <= target else Status.STALLED
+        best = Solution(A, start, gap, problem.relative(gap), status, 0)
+        if gap <= target:
+            return best
     status, n_iter, milestone, idle = Status.STALLED, 0, np.inf, 0
     for n_iter, point in enumerate(method.iterates(problem, warm, target), start=1):
         if n_iter % method.every and n_iter != 1 and n_iter < limit:

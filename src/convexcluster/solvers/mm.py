@@ -39,6 +39,11 @@ def iterates(problem: Problem, warm: Floats | None, target: float) -> Iterator[P
     # smoothing costs at most Σ c ε in the objective: a floor at a share of the target is enough
     floor = 0.3 * target / float(c.sum())
     eps = max(float(d.mean()), floor)
+    if warm is not None:
+        # at a smoothed optimum ‖λ‖/c = d/√(d² + ε²): give inner edges the length that says so
+        eps = max(1e-3 * eps, floor)
+        share = np.minimum(np.linalg.norm(warm, axis=1) / c, 0.999)
+        d = np.maximum(d, eps * share / np.sqrt(1.0 - share**2))
     i, j = problem.edges.T
     while True:
         q = c / np.sqrt(d**2 + eps**2)

@@ -1,0 +1,107 @@
+"""Compiled passes over edges against their plain NumPy twins."""
+
+import numpy as np
+import pytest
+
+from convexcluster.loops.edges import hessian, residual, sweep
+
+
+def plain_sweep(tail, head, c, inv_mass, relax, backward, A, Lam):
+    order = range(len(tail) - 1, -1, -1) if backward else range(len(tail))
+    for e in order:
+        i, j = tail[e], head[e]
+        h = 1.0 / (inv_mass[i] + inv_mass[j])
+        if Lam[e] @ Lam[e] > 0.999999 * c[e] ** 2:
+            h *= relax
+        new = Lam[e] + h * (A[i] - A[j])
+        norm = np.linalg.norm(new)
+        if norm > c[e]:
+            new *= c[e] / norm
+        step = new - Lam[e]
+        Lam[e] = new
+        A[i] -= inv_mass[i] * step
+        A[j] += inv_mass[j] * step
+
+
+def plain_residual(tail, head, c, sigma, mass, Z, Lam, A):
+    T = Lam + sigma[:, None] * (A[tail] - A[head])
+    norm = np.linalg.norm(T, axis=1)
+    scale = np.where(norm > c, c / np.where(norm > 0, norm, 1), 1.0)
+    P = scale[:, None] * T
+    grad = mass[:, None] * (A - Z)
+    np.add.at(grad, tail, P)
+    np.subtract.at(grad, head, P)
+    huber = np.where(norm > c, c * norm - 0.5 * c**2, 0.5 * norm**2)
+    value = 0.5 * mass @ ((A - Z) ** 2).sum(axis=1)
+    value += ((huber - 0.5 * (Lam**2).sum(axis=1)) / sigma).sum()
+    return value, T, P, scale, grad
+
+
+@pytest.fixture(params=[1, 2, 7])
+def parts(request):
+    rng = np.random.default_rng(request.param)
+    n, m, r = 10, 25, request.param
+    pairs = np.column_stack(np.triu_indices(n, k=1))[rng.permutation(45)[:m]]
+    tail, head = np.ascontiguousarray(pairs[:, 0]), np.ascontiguousarray(pairs[:, 1])
+    mass = rng.uniform(0.5, 3.0, n)
+    Z = rng.normal(size=(n, r))
+    Lam = 0.2 * rng.normal(size=(m, r))
+    c = rng.uniform(0.05, 0.6, m)
+    return tail, head, c, mass, Z, Lam, rng
+
+
+def test_sweep(parts):
+    tail, head, c, mass, Z, Lam, _ = parts
+    for backward in (False, True):
+        A, ours = Z.copy(), Lam.copy()
+        B, plain = Z.copy(), Lam.copy()
+        sweep(tail, head, c, 1 / mass, 0.5, backward, A, ours)
+        plain_sweep(tail, head, c, 1 / mass, 0.5, backward, B, plain)
+        np.testing.assert_allclose(ours, plain, rtol=1e-12, atol=1e-14)
+        np.testing.assert_allclose(A, B, rtol=1e-12, atol=1e-14)
+        assert (np.linalg.norm(ours, axis=1) <= c * (1 + 1e-14)).all()
+
+
+def test_sweep_keeps_zeros_and_does_not_hide_nan_or_infinity(parts):
+    tail, head, c, mass, Z, Lam, _ = parts
+    A, still = np.ones_like(Z), np.zeros_like(Lam)
+    sweep(tail, head, c, 1 / mass, 0.5, False, A, still)
+    assert (still == 0).all()
+    assert (A == 1).all()
+    A, closed = Z.copy(), Lam.copy()
+    sweep(tail, head, np.zeros_like(c), 1 / mass, 0.5, False, A, closed)
+    assert (closed == 0).all()  # a ball of radius zero
+    A, unbounded = Z.copy(), Lam.copy()
+    sweep(tail, head, np.full_like(c, np.inf), 1 / mass, 0.5, False, A, unbounded)
+    assert np.isfinite(unbounded).all()
+    A = Z.copy()
+    A[tail[0]] = np.nan
+    sweep(tail, head, c, 1 / mass, 0.5, False, A, Lam.copy())
+    assert np.isnan(A[tail[0]]).all()
+
+
+def test_residual(parts):
+    tail, head, c, mass, Z, Lam, rng = parts
+    sigma = rng.uniform(0.5, 2.0, len(c))
+    A = Z + 0.3 * rng.normal(size=Z.shape)
+    A[head[0]] = A[tail[0]]  # an edge of length zero
+    T, P, scale, grad = (np.empty_like(x) for x in (Lam, Lam, c, A))
+    value = residual(tail, head, c, sigma, mass, Z, Lam, A, T, P, scale, grad)
+    plain = plain_residual(tail, head, c, sigma, mass, Z, Lam, A)
+    for ours, theirs in zip((value, T, P, scale, grad), plain):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=1e-13)
+
+
+def test_hessian(parts):
+    tail, head, c, mass, Z, Lam, rng = parts
+    sigma = rng.uniform(0.5, 2.0, len(c))
+    A = Z + 0.3 * rng.normal(size=Z.shape)
+    _, T, _, scale, _ = plain_residual(tail, head, c, sigma, mass, Z, Lam, A)
+    X = rng.normal(size=Z.shape)
+    out = np.empty_like(X)
+    hessian(tail, head, sigma, mass, T, scale, X, out)
+    # the gradient's derivative along X; both sides of the kinks are generic here
+    step = 1e-6
+    up = plain_residual(tail, head, c, sigma, mass, Z, Lam, A + step * X)[-1]
+    down = plain_residual(tail, head, c, sigma, mass, Z, Lam, A - step * X)[-1]
+    np.testing.assert_allclose(out, (up - down) / (2 * step), rtol=1e-5, atol=1e-6)
