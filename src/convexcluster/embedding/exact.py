@@ -121,10 +121,10 @@ def identity(
     if d > n:
         # (X − x̄)ᵀ = Q R: the columns of Q span the samples, and n × n numbers are left
         Q, _ = np.linalg.qr(centred.T)
-        _, axes, variances = principal_axes([centred @ Q], masses)
+        _, axes, variances = principal_axes(centred @ Q, masses)
         axes = Q @ axes
     else:
-        _, axes, variances = principal_axes([centred], masses)
+        _, axes, variances = principal_axes(centred, masses)
     r = min(axes.shape[1], rank or d)
     return Embedding(
         Z=centred @ axes[:, :r],

@@ -19,7 +19,7 @@ from scipy.stats import chi
 from ..kernels import Kernel, Samples
 from ..memory import check_memory
 from ..problem import Floats
-from .result import Embedding, fourier_features, principal_axes
+from .result import Embedding, coordinates, fourier_features, principal_axes
 
 # Without a rank from the user: errors of the kernel near 1/√500.
 DEFAULT_FEATURES = 1_000
@@ -51,10 +51,10 @@ def rff(
     check_memory(48.0 * n * pairs, f"{2 * pairs} Fourier features of {n:,} samples", "lower rank")
     W = frequencies(kernel, d, pairs, orthogonal, rng)
     F = fourier_features(X, W)
-    mean, Q, variances = principal_axes([F], masses)
+    mean, Q, variances = principal_axes(F, masses)
     error, is_bound = _nuclear_error(X, F, kernel, masses, rng)
     embedding = Embedding(
-        Z=(F - mean) @ Q,
+        Z=coordinates(F, mean, Q),
         trace_error=error,
         is_bound=is_bound,
         clipped_share=0.0,

@@ -58,7 +58,7 @@ def nystroem(
     L = C @ whiten
     residual = kernel.diag(X) - np.einsum("ik,ik->i", L, L)
     lost = float(masses @ (np.maximum(residual, 0.0) if share == 0 else np.abs(residual)))
-    mean, Q, variances = principal_axes([L], masses)
+    mean, Q, variances = principal_axes(L, masses)
     r = min(len(variances), rank or len(variances))
     B = whiten @ Q
     embedding = Embedding(

@@ -24,7 +24,7 @@ from scipy.linalg import solve_triangular
 from ..kernels import Kernel, Samples
 from ..memory import check_memory
 from ..problem import Floats, Ints
-from .result import Embedding, principal_axes
+from .result import Embedding, columns_kept, coordinates, principal_axes
 
 # Without a rank from the user: columns beyond a thousand cost the solver more than they tell, and
 # half a gigabyte of them is what a laptop gives without being asked.
@@ -69,31 +69,26 @@ def pivoted(
         16.0 * n * min(cap, n), f"an embedding of {n:,} samples in {cap} columns", "lower rank"
     )
     rng = np.random.default_rng(0 if random_state is None else random_state)
-    factor, pivots, residual = _factor(X, kernel, masses, cap, tol / 2, pivoting, rng)
+    L, pivots, residual = _factor(X, kernel, masses, cap, tol / 2, pivoting, rng)
     lost = float(masses @ residual)
-    mean, Q, variances = principal_axes(factor, masses)
-    triangle = np.hstack([part[pivots] for part in factor])
-    Z = np.zeros((n, Q.shape[1]))
-    start = 0
-    for part in factor:
-        stop = start + part.shape[1]
-        Z += (part - mean[start:stop]) @ Q[start:stop]
-        start = stop
-    embedding = Embedding(
-        Z=Z,
-        trace_error=lost,
+    mean, Q, variances = principal_axes(L, masses)
+    r = columns_kept(variances, tol * float(variances.sum()) - lost)
+    Q = np.ascontiguousarray(Q[:, :r])
+    triangle = L[pivots]
+    return Embedding(
+        Z=coordinates(L, mean, Q),
+        trace_error=lost + float(variances[r:].sum()),
         is_bound=True,
         clipped_share=0.0,
         method="pivoted" if pivoting == "random" else pivoting,
-        variances=variances,
+        variances=variances[:r],
         kernel=kernel,
         n_features=X.shape[1],
         basis=None if kernel.is_precomputed else X[pivots],
         index=pivots,
         shift=triangle @ mean,  # mean of k(x, x_P), since k(x_i, x_P) = L_i L_Pᵀ
-        B=solve_triangular(triangle.T, Q, lower=False) if len(pivots) else Q,
+        B=solve_triangular(triangle.T, Q, lower=False) if len(pivots) else np.zeros((0, 1)),
     )
-    return embedding.truncate(tol * float(variances.sum()) - lost)
 
 
 def greedy(
@@ -117,40 +112,33 @@ def _factor(
     tol: float,
     pivoting: str,
     rng: np.random.Generator,
-) -> tuple[list[Floats], Ints, Floats]:
-    """Blocks of columns of L, the pivots in order, and the residual diagonal d."""
+) -> tuple[Floats, Ints, Floats]:
+    """L (n × r), the pivots in order, and the residual diagonal d."""
+    n = X.shape[0]
     residual = kernel.diag(X)
     largest = float(np.abs(residual).max())
     if residual.min() < -INDEFINITE * largest:
         raise IndefiniteKernel(kernel)
     residual = np.maximum(residual, 0.0)
     noise = 4 * np.finfo(float).eps * float(masses @ residual)
-    factor: list[Floats] = []
+    L = np.empty((n, cap), order="F")  # memory is taken as columns are written
     pivots = np.empty(0, dtype=np.int64)
     spread = 0.0  # tr(H L Lᵀ H) ≤ tr(HKH), so that stopping by it is on the safe side
-    while len(pivots) < cap:
-        lost = float(masses @ residual)
-        if lost <= max(tol * spread, noise):
-            break
-        propose = PIVOTING[pivoting]
-        candidates, bar = propose(masses * residual, BLOCK_SIZE, rng)
-        rows = [part[candidates] for part in factor]
-        G = kernel.columns(
-            X[candidates], candidates, None if kernel.is_precomputed else X[candidates]
-        )
-        for part in rows:
-            G = G - part @ part.T
-        chosen = candidates[_accept(G, bar / masses[candidates])][: cap - len(pivots)]
+    while len(pivots) < cap and masses @ residual > max(tol * spread, noise):
+        r = len(pivots)
+        candidates, bar = PIVOTING[pivoting](masses * residual, BLOCK_SIZE, rng)
+        rows = L[candidates, :r]
+        G = kernel.columns(X[candidates], candidates, X[candidates]) - rows @ rows.T
+        chosen = candidates[_accept(G, bar / masses[candidates])][: cap - r]
         if len(chosen) == 0:  # only round-off is left
             break
         columns = kernel.columns(X, chosen)
-        for part in factor:
-            columns -= part @ part[chosen].T
+        columns -= L[:, :r] @ L[chosen, :r].T
         try:
             corner = np.linalg.cholesky(columns[chosen])
         except np.linalg.LinAlgError:
             raise IndefiniteKernel(kernel) from None
-        block = np.ascontiguousarray(solve_triangular(corner, columns.T, lower=True).T)
+        block = solve_triangular(corner, columns.T, lower=True, check_finite=False).T
         block[chosen] = corner
         block[pivots] = 0.0  # exact: earlier pivots have nothing left
         residual -= np.einsum("ik,ik->i", block, block)
@@ -158,13 +146,10 @@ def _factor(
             raise IndefiniteKernel(kernel)
         residual = np.maximum(residual, 0.0)
         residual[chosen] = 0.0
-        mean = masses @ block / masses.sum()
-        spread += float(masses @ ((block - mean) ** 2).sum(axis=1))
-        factor.append(block)
+        spread += float((masses @ (block - masses @ block / masses.sum()) ** 2).sum())
+        L[:, r : r + len(chosen)] = block
         pivots = np.concatenate([pivots, chosen])
-    if not factor:
-        factor = [np.zeros((X.shape[0], 1))]
-    return factor, pivots, residual
+    return (L[:, : len(pivots)] if len(pivots) else np.zeros((n, 1))), pivots, residual
 
 
 def _draw(trace: Floats, size: int, rng: np.random.Generator) -> tuple[Ints, Floats]:

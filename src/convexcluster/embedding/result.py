@@ -102,8 +102,7 @@ class Embedding:
 
         The dropped part is orthogonal to what was lost before, so τ² grows by exactly its sum.
         """
-        tail = np.cumsum(self.variances[::-1])[::-1]  # tail[k]: variance lost by keeping k columns
-        r = max(1, int(np.count_nonzero(tail > budget)))
+        r = columns_kept(self.variances, budget)
         if r >= self.rank or self.B is None:
             return self
         return replace(
@@ -111,7 +110,7 @@ class Embedding:
             Z=np.ascontiguousarray(self.Z[:, :r]),
             B=np.ascontiguousarray(self.B[:, :r]),
             variances=self.variances[:r],
-            trace_error=self.trace_error + float(tail[r]),
+            trace_error=self.trace_error + float(self.variances[r:].sum()),
         )
 
     def to_arrays(self) -> dict[str, Any]:
@@ -172,22 +171,36 @@ def fourier_features(X: Samples, frequencies: Floats) -> Floats:
     return np.hstack([np.cos(phase), np.sin(phase)]) / np.sqrt(len(frequencies))
 
 
-def principal_axes(L: list[Floats], masses: Floats) -> tuple[Floats, Floats, Floats]:
-    """Mean, principal axes Q (columns) and variances of [L₁ L₂ …], mass-weighted, descending.
+# Rows per step of a sum over samples: copies stay small beside the matrix itself.
+ROWS = 4_096
+
+
+def principal_axes(L: Floats, masses: Floats) -> tuple[Floats, Floats, Floats]:
+    """Mean, principal axes Q (columns) and variances of the rows of L, mass-weighted, descending.
 
     Axes whose variance is round-off are dropped; at least one is kept.
     """
-    total = masses.sum()
-    means = [masses @ part / total for part in L]
-    widths = np.cumsum([0] + [part.shape[1] for part in L])
-    C = np.empty((widths[-1], widths[-1]))
-    for a, left in enumerate(L):
-        scaled = masses[:, None] * (left - means[a])
-        for b in range(a + 1):
-            block = scaled.T @ (L[b] - means[b])
-            C[widths[a] : widths[a + 1], widths[b] : widths[b + 1]] = block
-            C[widths[b] : widths[b + 1], widths[a] : widths[a + 1]] = block.T
+    mean = masses @ L / masses.sum()
+    C = np.zeros((L.shape[1], L.shape[1]))
+    for s in range(0, len(L), ROWS):
+        rows = L[s : s + ROWS] - mean
+        rows *= np.sqrt(masses[s : s + ROWS, None])
+        C += rows.T @ rows
     variances, Q = np.linalg.eigh(C)
     variances, Q = variances[::-1], Q[:, ::-1]
     r = max(1, int(np.count_nonzero(variances > len(C) * np.finfo(float).eps * variances[0])))
-    return np.concatenate(means), Q[:, :r], np.maximum(variances[:r], 0.0)
+    return mean, Q[:, :r], np.maximum(variances[:r], 0.0)
+
+
+def coordinates(L: Floats, mean: Floats, Q: Floats) -> Floats:
+    """(L − mean) Q, a block of rows at a time."""
+    Z = np.empty((len(L), Q.shape[1]))
+    for s in range(0, len(L), ROWS):
+        np.matmul(L[s : s + ROWS] - mean, Q, out=Z[s : s + ROWS])
+    return Z
+
+
+def columns_kept(variances: Floats, budget: float) -> int:
+    """How many leading columns leave trailing ones with at most ``budget`` of variance."""
+    tail = np.cumsum(variances[::-1])[::-1]  # tail[k]: variance lost by keeping k columns
+    return max(1, int(np.count_nonzero(tail > budget)))
