@@ -7,11 +7,11 @@ computed from differences of the pair, so that a pair has one distance and dupli
 from __future__ import annotations
 
 from importlib.util import find_spec
-from typing import Any
 
 import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
+from scipy.spatial import KDTree
 from sklearn.neighbors import NearestNeighbors
 
 from .kernels import TREE_DIMENSION, Samples, is_sparse
@@ -140,9 +140,12 @@ def _nearest(X: Samples, here: Ints, there: Ints, precomputed: bool) -> tuple[Fl
         block = X[np.ix_(here, there)]
         index = block.argmin(axis=1)
         return block[np.arange(len(here)), index], index
-    wide = is_sparse(X) or X.shape[1] > TREE_DIMENSION
-    search: Any = NearestNeighbors(n_neighbors=1, algorithm="auto" if wide else "kd_tree")
-    distance, index = search.fit(X[there]).kneighbors(X[here])
+    if not is_sparse(X) and X.shape[1] <= TREE_DIMENSION:
+        # splitting at the middle of a cell rather than the median suits queries from far away
+        distance, index = KDTree(X[there], balanced_tree=False).query(X[here])
+        return np.asarray(distance), np.asarray(index)
+    search = NearestNeighbors(n_neighbors=1).fit(X[there])
+    distance, index = search.kneighbors(X[here])
     return distance[:, 0], index[:, 0]
 
 
