@@ -73,11 +73,14 @@ class ClusterPath:
     fusion_values : ndarray of shape (M,)
         γ of the merge, between the grid values that bracket it.
     centers : tuple of ndarray
-        Centroids at each γ, shape (k, r); row t belongs to label t.
+        Centroids at each γ, shape (k, s), in the coordinates of ``basis``; row t belongs to
+        label t.
     split_steps : ndarray of shape (S,)
         Steps at which some cluster split.
     split_labels : ndarray of shape (S, n)
         All labels at those steps.
+    origin, basis : ndarray of shape (r,), (r, s)
+        Centroids are ``centers @ basis.T + origin``; either may be empty (0 and the identity).
     complete : bool
         False if the path was interrupted before the end of its grid.
 
@@ -104,6 +107,8 @@ class ClusterPath:
     split_steps: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     split_labels: Ints = field(default_factory=lambda: np.empty((0, 0), dtype=np.int64))
     complete: bool = True
+    origin: Floats = field(default_factory=lambda: np.empty(0))
+    basis: Floats = field(default_factory=lambda: np.empty((0, 0)))
 
     @classmethod
     def of_solution(
@@ -180,7 +185,9 @@ class ClusterPath:
 
     def centroids(self, gamma: float) -> Floats:
         """Centroids (k, r) at a γ of the grid; row t belongs to label t."""
-        return self.centers[self.step(gamma)].copy()
+        rows = self.centers[self.step(gamma)]
+        rows = rows @ self.basis.T if self.basis.size else rows.copy()
+        return rows + self.origin if self.origin.size else rows
 
     @property
     def brackets(self) -> Floats:
@@ -246,6 +253,8 @@ class ClusterPath:
             "split_steps": self.split_steps,
             "split_labels": self.split_labels,
             "complete": np.array(self.complete),
+            "origin": self.origin,
+            "basis": self.basis,
         }
 
     @classmethod
@@ -268,6 +277,8 @@ class ClusterPath:
             split_steps=np.asarray(arrays["split_steps"], dtype=np.int64),
             split_labels=np.asarray(arrays["split_labels"], dtype=np.int64),
             complete=bool(arrays["complete"]),
+            origin=np.asarray(arrays["origin"], dtype=np.float64),
+            basis=np.asarray(arrays["basis"], dtype=np.float64),
         )
 
 

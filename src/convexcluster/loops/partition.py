@@ -92,3 +92,16 @@ def gap_parts(
                 q += d * lam[e, k]
             slack += c[e] * np.sqrt(s) - q
     return fit, slack
+
+
+@njit(cache=True, nogil=True)
+def forest(ends: Ints, size: int) -> np.ndarray:
+    """Which rows (i, j) of ``ends``, taken in order, join two trees (Kruskal)."""
+    parent = np.arange(size)
+    keep = np.zeros(len(ends), np.bool_)
+    for row in range(len(ends)):
+        x, y = find(parent, ends[row, 0]), find(parent, ends[row, 1])
+        if x != y:
+            parent[max(x, y)] = min(x, y)
+            keep[row] = True
+    return keep

@@ -10,14 +10,23 @@ import numpy as np
 
 from ..clusterpath import ClusterPath
 from ..graph import canonical, components
+from ..loops.partition import forest
 from ..problem import Floats, Ints
 
 
 class PathBuilder:
     """Collects the steps of a path one by one; :meth:`build` may be called after any of them."""
 
-    def __init__(self, masses: Floats, scale: float) -> None:
+    def __init__(
+        self,
+        masses: Floats,
+        scale: float,
+        origin: Floats | None = None,
+        basis: Floats | None = None,
+    ) -> None:
         self.masses, self.scale = masses, scale
+        self.origin = np.empty(0) if origin is None else origin
+        self.basis = np.empty((0, 0)) if basis is None else basis
         self.labels = np.arange(len(masses))
         self.gammas: list[float] = []
         self.gaps: list[float] = []
@@ -46,7 +55,7 @@ class PathBuilder:
         """
         labels, centers = _in_order(labels, centers)
         step = len(self.gammas)
-        _, first = np.unique(self.labels, return_index=True)
+        first = _first(self.labels)
         split = bool((labels[first][self.labels] != labels).any())
         if split:
             self.split_steps.append(step)
@@ -83,16 +92,38 @@ class PathBuilder:
             split_steps=np.array(self.split_steps, dtype=np.int64),
             split_labels=np.array(self.split_labels, dtype=np.int64).reshape(-1, n),
             complete=complete,
+            origin=self.origin,
+            basis=self.basis,
         )
+
+    def restore(self, path: ClusterPath) -> None:
+        """Go on from a path that was built before."""
+        self.gammas, self.gaps = path.gammas.tolist(), path.gaps.tolist()
+        self.certified, self.centers = path.certified.tolist(), list(path.centers)
+        self.merges, self.merge_steps = [path.merges], [path.merge_steps]
+        self.fusion_values = [path.fusion_values]
+        self.split_steps = path.split_steps.tolist()
+        self.split_labels = list(path.split_labels)
+        if self.gammas:
+            self.labels = path.labels(self.gammas[-1])
 
 
 def _in_order(labels: Ints, centers: Floats) -> tuple[Ints, Floats]:
     """Number the clusters by first appearance, and sort the rows of ``centers`` alike."""
-    values, first = np.unique(labels, return_index=True)
+    first = _first(labels)
+    if (np.diff(first) > 0).all():
+        return labels, centers
     order = np.argsort(first, kind="stable")
-    rank = np.empty(len(centers), dtype=np.int64)
-    rank[values[order]] = np.arange(len(order))
-    return rank[labels], centers[values[order]]
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = np.arange(len(order))
+    return rank[labels], centers[order]
+
+
+def _first(labels: Ints) -> Ints:
+    """First sample of every label 0 … k − 1."""
+    first = np.empty(int(labels.max()) + 1, dtype=np.int64)
+    first[labels[::-1]] = np.arange(len(labels))[::-1]  # the last write is the first sample
+    return first
 
 
 def _common_refinement(a: Ints, b: Ints) -> Ints:
@@ -107,7 +138,7 @@ def _spanning(
     Candidates are used as far as they span; a star of each cluster's first piece completes them,
     with the unknown value nan.
     """
-    _, first = np.unique(base, return_index=True)  # one sample per piece
+    first = _first(base)  # one sample per piece
     group = labels[first]
     pieces = len(first)
     if candidates is not None and len(candidates) and values is not None:
@@ -115,7 +146,7 @@ def _spanning(
         fits = (group[ends[:, 0]] == group[ends[:, 1]]) & (ends[:, 0] != ends[:, 1])
         pairs, ends, at = candidates[fits], ends[fits], values[fits]
         order = np.argsort(at, kind="stable")
-        keep = _forest(ends[order], pieces)
+        keep = forest(ends[order], pieces)
         pairs, ends, at = pairs[order][keep], ends[order][keep], at[order][keep]
     else:
         pairs, ends, at = np.empty((0, 2), np.int64), np.empty((0, 2), np.int64), np.empty(0)
@@ -126,20 +157,3 @@ def _spanning(
     rest = root != center
     extra = np.stack([first[center[rest]], first[root[rest]]], axis=1)
     return np.concatenate([pairs, extra]), np.concatenate([at, np.full(len(extra), np.nan)])
-
-
-def _forest(ends: Ints, size: int) -> np.ndarray:
-    """Which rows of ``ends``, taken in order, join two trees (Kruskal)."""
-    parent = list(range(size))
-    keep = np.zeros(len(ends), dtype=bool)
-    for row, (a, b) in enumerate(ends.tolist()):
-        while parent[a] != a:
-            parent[a] = parent[parent[a]]
-            a = parent[a]
-        while parent[b] != b:
-            parent[b] = parent[parent[b]]
-            b = parent[b]
-        if a != b:
-            parent[b] = a
-            keep[row] = True
-    return keep

@@ -13,11 +13,13 @@ State: nested levels of contracted graphs (levels.py). For each γ
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
 from ..loops.levels import extrapolate
 from ..loops.partition import gap_parts
+from ..loops.sweeps import dual_loss
 from ..problem import Floats, Ints
 from .levels import Level, labels_below, lift_all, refine
 from .mixed import solve_mixed
@@ -42,11 +44,17 @@ ROUNDS, PATIENCE, GAIN = 8, 2, 0.9
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """The solution at one γ: labels and centroids of the clusters, and the absolute gap."""
+    """The solution at one γ.
+
+    Labels and centroids of the clusters, the absolute gap, and pairs of samples that fused with
+    the γ at which the pull between them met its capacity.
+    """
 
     labels: Ints
     centers: Floats
     gap: float
+    pairs: Ints
+    values: Floats
 
 
 class Engine:
@@ -57,10 +65,6 @@ class Engine:
     sums, masses : ndarray of shape (n, r), (n,)
         Σ m z per sample, centred, and m.
     edges, weights : ndarray of shape (m, 2), (m,)
-    allowed : float
-        The absolute gap to reach at each γ.
-    lost : float
-        Part of the gap that is there already: a truncation of Z.
     certify : bool
         Whether to route; without it, gaps are nan and fused clusters stay fused.
     """
@@ -71,23 +75,24 @@ class Engine:
         masses: Floats,
         edges: Ints,
         weights: Floats,
-        allowed: float,
-        lost: float = 0.0,
         certify: bool = True,
     ) -> None:
         ei, ej = (np.ascontiguousarray(e) for e in edges.T)
         lam = np.zeros((len(ei), sums.shape[1]))
         self.levels = [Level(ei, ej, weights, masses, sums, lam)]
-        self.allowed, self.lost, self.certify = allowed, lost, certify
+        self.certify = certify
+        self.allowed = self.lost = self.dual_value = 0.0
         self.gamma = self.gamma_before = 0.0
         self.last = lam.copy()  # duals of the γ before
         self.inside = np.zeros(len(ei), dtype=np.bool_)  # edges within nodes of the top
         self.used = np.zeros(len(ei))  # ‖λ‖² frozen in dimensions that were rotated away
         self.basis: Floats | None = None  # of the present coordinates in the first ones
+        self.node = np.arange(len(masses))  # node of the top level that holds each sample
         self.scratch = Scratch(len(masses))
 
-    def advance(self, gamma: float) -> State:
-        """Solve at γ, which must be above the γ before."""
+    def advance(self, gamma: float, allowed: float) -> State:
+        """Solve at γ, which must be above the γ before, to an absolute gap of ``allowed``."""
+        self.allowed = allowed
         c = [gamma * level.W for level in self.levels]
         if self.used.any():
             c[0] = np.sqrt(np.maximum(c[0] ** 2 - self.used, 0.0))
@@ -95,11 +100,48 @@ class Engine:
         clusters, changed = self._solve(gamma, c)
         gap = self._certificate(gamma, clusters)
         centers = clusters.center if self.basis is None else clusters.center @ self.basis.T
-        state = State(clusters.labels, centers, gap)
-        self._contract(gamma, c[0], clusters, changed)
+        state = State(clusters.labels, centers, gap, *self._fusions(clusters, changed))
+        self._contract(c[0], clusters, changed)
         self.scratch.remember(clusters)
         self.gamma_before, self.gamma = self.gamma, gamma
         return state
+
+    def first_bound(self, gamma: float) -> float:
+        """A lower bound of F*(γ): the dual value of the best multiple of Λ = w DZ within capacity.
+
+        With Λ = s · w DZ, ⟨Λ, DZ⟩ = s Σ w‖Dz‖² and ‖λ‖ ≤ γw as long as s ≤ γ / max‖Dz‖.
+        """
+        base = self.levels[0]
+        if self.gamma or len(base.ei) == 0:
+            return self.dual_value
+        z = base.sums * base.im[:, None]
+        D = z[base.ei] - z[base.ej]
+        longest = float(np.sqrt((D**2).sum(axis=1).max()))
+        flow = np.zeros_like(z)
+        np.add.at(flow, base.ei, base.W[:, None] * D)
+        np.subtract.at(flow, base.ej, base.W[:, None] * D)
+        linear = float((flow * z).sum())
+        square = float((flow**2 * base.im[:, None]).sum())
+        if longest == 0 or square == 0:
+            return 0.0
+        s = min(gamma / longest, linear / square)
+        return s * linear - 0.5 * s * s * square
+
+    def _fusions(self, clusters: Clusters, changed: bool) -> tuple[Ints, Floats]:
+        """Pairs of samples that carry a fusion, with γ* = ‖λ‖/W.
+
+        Two clusters that have fused pull at each other with λ; had it been the same below, they
+        would have fused where γW = ‖λ‖.
+        """
+        level = self.levels[0] if changed else self.levels[-1]
+        sample = np.arange(level.n)
+        if level is not self.levels[0]:
+            sample[self.node[::-1]] = np.arange(len(self.node))[::-1]  # first sample of each node
+        labels, before = clusters.labels[sample], self.scratch.labels[sample]
+        ei, ej = level.ei, level.ej
+        carry = np.flatnonzero((labels[ei] == labels[ej]) & (before[ei] != before[ej]))
+        pairs = np.stack([sample[ei[carry]], sample[ej[carry]]], axis=1)
+        return pairs, np.sqrt((level.lam[carry] ** 2).sum(axis=1)) / level.W[carry]
 
     def _predict(self, gamma: float, c: Floats) -> None:
         base, top = self.levels[0], self.levels[-1]
@@ -160,6 +202,8 @@ class Engine:
         if not self.certify:
             return np.nan
         base.refresh()
+        spread = dual_loss(base.m, base.sums * base.im[:, None])
+        self.dual_value = spread - dual_loss(base.m, base.a)
         fit, slack = gap_parts(
             base.ei,
             base.ej,
@@ -172,31 +216,70 @@ class Engine:
         )
         return fit + max(slack, 0.0) + self.lost
 
-    def _contract(self, gamma: float, c: Floats, clusters: Clusters, changed: bool) -> None:
+    def _contract(self, c: Floats, clusters: Clusters, changed: bool) -> None:
         if changed:
             self.levels = refine(self.levels, clusters.labels, clusters.count)
+            self._locate()
         base, top = self.levels[0], self.levels[-1]
-        node = np.arange(base.n)
-        for level in self.levels[:-1]:
-            node = level.above.parent[node]
-        if changed:
-            self.inside = node[base.ei] == node[base.ej]
         if clusters.count >= SHRINK * top.n:
             return
         labels = np.empty(top.n, dtype=np.int64)
-        labels[node] = clusters.labels
+        labels[self.node] = clusters.labels
         above, top.link = top.contracted(labels, clusters.count)
         self.levels.append(above)
-        self.inside = clusters.labels[base.ei] == clusters.labels[base.ej]
-        if not self.certify:
-            del self.levels[1:-1]
-            return
-        frozen = freeze(base, above, self.inside, c, self.allowed)
+        self._locate()
+        frozen = freeze(base, above, self.inside, c, self.allowed) if self.certify else None
         if frozen is not None:
             self.used += frozen.used
             self.lost += frozen.residual
-            Q = frozen.Q
-            self.basis = Q if self.basis is None else self.basis @ Q
-            self.last = np.ascontiguousarray(self.last @ Q)
-            for level in self.levels:
-                level.rotated(Q)
+            self._rotate(frozen.Q)
+
+    def _locate(self) -> None:
+        """Find the node of the top level that holds each sample, and the edges inside them."""
+        self.node = np.arange(self.levels[0].n)
+        for level in self.levels[:-1]:
+            self.node = level.above.parent[self.node]
+        base = self.levels[0]
+        self.inside = self.node[base.ei] == self.node[base.ej]
+
+    def _rotate(self, Q: Floats) -> None:
+        self.basis = Q if self.basis is None else self.basis @ Q
+        self.last = np.ascontiguousarray(self.last @ Q)
+        for level in self.levels:
+            level.rotated(Q)
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """Everything that :meth:`restore` needs beyond the problem itself."""
+        parents = [level.above.parent for level in self.levels[:-1]]
+        return {
+            "lam": self.levels[0].lam,
+            "top": self.levels[-1].lam,
+            "last": self.last,
+            "used": self.used,
+            "basis": np.empty((0, 0)) if self.basis is None else self.basis,
+            "numbers": np.array([self.gamma, self.gamma_before, self.lost, self.dual_value]),
+            "sizes": np.array([level.n for level in self.levels], dtype=np.int64),
+            "parents": np.concatenate([np.empty(0, dtype=np.int64), *parents]),
+            "labels": self.scratch.labels,
+            "fits": self.scratch.fits,
+        }
+
+    def restore(self, arrays: dict[str, np.ndarray]) -> None:
+        """Take up the state that :meth:`to_arrays` gave."""
+        base = self.levels[0]
+        if arrays["basis"].size:
+            self._rotate(arrays["basis"])
+        base.lam[:] = arrays["lam"]
+        self.last, self.used = arrays["last"], arrays["used"]
+        self.gamma, self.gamma_before, self.lost, self.dual_value = arrays["numbers"].tolist()
+        sizes, at = arrays["sizes"], 0
+        self.levels = [base]
+        for size, count in pairwise(sizes.tolist()):
+            below = self.levels[-1]
+            above, below.link = below.contracted(arrays["parents"][at : at + size], count)
+            self.levels.append(above)
+            at += size
+        self.levels[-1].lam[:] = arrays["top"]
+        base.refresh()
+        self._locate()
+        self.scratch.labels, self.scratch.fits = arrays["labels"], arrays["fits"]

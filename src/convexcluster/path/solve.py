@@ -1,19 +1,27 @@
-"""solve_path: check, choose the grid, run every γ, collect.
+"""solve_path: check, choose the grid, run every γ on every part of the graph, collect.
 
-Input is (Z, edges, weights), output a ClusterPath whose gaps are those of the full problem.
+Input is (Z, edges, weights), output a ClusterPath whose gaps are those of the full problem. The
+connected components of the graph decouple: large ones are solved apart, in threads, small ones
+together. Which are apart does not depend on the number of threads, so results do not either.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..clusterpath import ClusterPath
-from ..problem import Problem
+from ..graph import components
+from ..problem import Floats, Ints, Problem
 from .builder import PathBuilder
-from .engine import Engine
+from .checkpoint import Checkpoint, fingerprint
+from .engine import Engine, State
 from .grid import automatic, check_gammas
 from .rotate import LOW, TRUNCATE, principal
 
@@ -23,6 +31,11 @@ Callback = Callable[[int, int, float, int, float], None]
 GAMMAS = 40
 
 CERTIFY = ("path", "selected", False)
+RELATIVE_TO = ("scale", "objective")
+
+# A component of fewer samples is solved together with other small ones: an engine of its own costs
+# about a millisecond per γ, as much as solving these.
+APART = 1_000
 
 
 def solve_path(
@@ -33,11 +46,12 @@ def solve_path(
     *,
     masses: ArrayLike | None = None,
     tol: float = 1e-6,
+    tol_relative_to: str = "scale",
     certify: str | bool = "path",
     n_jobs: int | None = None,
     random_state: int | None = None,
     callback: Callback | None = None,
-    checkpoint: str | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
     max_gammas: int = GAMMAS,
 ) -> ClusterPath:
     """Solve convex clustering along a grid of γ.
@@ -55,23 +69,30 @@ def solve_path(
     masses : array-like of shape (n,), optional
         Positive sample masses.
     tol : float
-        Duality gap at each γ, relative to ½ Σ mᵢ‖zᵢ − z̄‖².
+        Duality gap to reach at each γ, relative to ½ Σ mᵢ‖zᵢ − z̄‖².
+    tol_relative_to : {"scale", "objective"}
+        "objective" makes ``tol`` relative to a lower bound of F at the same γ, which is much
+        sharper where γ is small. ``gaps`` are reported relative to the scale either way.
     certify : {"path", "selected", False}
-        Whether to close the gap at every γ, or leave that to the γ that is selected later.
+        "path" closes the gap of the full problem at every γ. The others leave the gaps unknown
+        (nan), several times faster: clusters that fused are taken to stay fused, so splits are not
+        seen. "selected" says that the caller certifies the γ it selects, by solving there.
     n_jobs : int, optional
-        Threads for the connected components of the graph.
+        Threads for the connected components of the graph; −1 for all cores, None for one.
     random_state : int, optional
-        Kept for the interface: nothing here is random.
+        For the interface of estimators: nothing here is random.
     callback : callable, optional
         Called after each γ as ``callback(step, total, gamma, n_clusters, relative_gap)``.
-    checkpoint : str, optional
-        File to which the state is saved, and from which a path is resumed.
+    checkpoint : path, optional
+        File (.npz) to which the state is saved every few seconds; if it exists, the path goes on
+        from there. It must belong to the same problem and grid.
     max_gammas : int
         Length of the automatic grid.
 
     Returns
     -------
     ClusterPath
+        With ``complete=False`` and the steps that were done if it was interrupted (Ctrl-C).
 
     Examples
     --------
@@ -81,29 +102,149 @@ def solve_path(
     """
     if certify not in CERTIFY:
         raise ValueError(f"certify must be one of {CERTIFY}, got {certify!r}")
+    if tol_relative_to not in RELATIVE_TO:
+        raise ValueError(f"tol_relative_to must be one of {RELATIVE_TO}, got {tol_relative_to!r}")
+    if not 0 < tol < 1:
+        raise ValueError(f"tol must lie between 0 and 1, got {tol}")
     problem = Problem.of(Z, edges, weights, 0.0, masses)
     parts = problem.Z, problem.edges, problem.weights, problem.masses
     grid = automatic(*parts, max_gammas) if gammas is None else check_gammas(gammas)
-    origin = problem.masses @ problem.Z / problem.masses.sum()
-    sums = problem.masses[:, None] * (problem.Z - origin)
-    scale = problem.scale
-    allowed, lost, basis = tol * scale, 0.0, None
-    if sums.shape[1] > LOW:
-        basis, lost = principal(sums, problem.masses, TRUNCATE * allowed)
-        sums = np.ascontiguousarray(sums @ basis)
-    builder = PathBuilder(problem.masses, scale)
-    engine = Engine(
-        sums, problem.masses, problem.edges, problem.weights, allowed, lost, certify == "path"
-    )
+    run = Run.of(problem, tol, certify == "path", tol_relative_to == "objective", float(grid[-1]))
+    builder = PathBuilder(problem.masses, run.scale, run.origin, run.basis)
+    saved = None
+    if checkpoint is not None:
+        key = fingerprint(*parts, grid, np.array([tol]), repr((certify, tol_relative_to)))
+        saved = Checkpoint(Path(checkpoint), key)
+        saved.load(run.engines, builder)
     complete = True
     try:
-        for step, gamma in enumerate(grid):
-            state = engine.advance(float(gamma))
-            gap = state.gap / scale if scale > 0 else 0.0
-            centers = state.centers if basis is None else state.centers @ basis.T
-            builder.add(float(gamma), state.labels, centers + origin, gap, gap <= tol)
-            if callback is not None:
-                callback(step, len(grid), float(gamma), len(state.centers), gap)
+        with ThreadPoolExecutor(_threads(n_jobs, len(run.engines))) as pool:
+            for step in range(len(builder.gammas), len(grid)):
+                gamma = float(grid[step])
+                state = run.advance(gamma, pool)
+                gap = state.gap / run.scale if run.scale > 0 else 0.0
+                good = state.gap <= run.allowed(gamma)
+                builder.add(
+                    gamma, state.labels, state.centers, gap, good, state.pairs, state.values
+                )
+                if saved is not None:
+                    saved.save(run.engines, builder, last=step == len(grid) - 1)
+                if callback is not None:
+                    callback(step, len(grid), gamma, len(state.centers), gap)
     except KeyboardInterrupt:
         complete = False
     return builder.build(complete)
+
+
+def _threads(n_jobs: int | None, useful: int) -> int:
+    if n_jobs is None:
+        return 1
+    return max(1, min(useful, n_jobs if n_jobs > 0 else (os.cpu_count() or 1) + 1 + n_jobs))
+
+
+@dataclass(slots=True)
+class Run:
+    """The engines of the parts of a graph, and what they share.
+
+    Attributes
+    ----------
+    engines, members : list
+        One engine per part, and the samples of each.
+    shares : list of float
+        Share of the allowed gap that each part may use; they sum to one.
+    scale, origin, basis, lost
+        ½ Σ m‖z − z̄‖²; z̄; principal axes of Z or None; the part of the gap that they leave out.
+    """
+
+    engines: list[Engine]
+    members: list[Ints]
+    shares: list[float]
+    scale: float
+    origin: Floats
+    basis: Floats | None
+    lost: float
+    tol: float
+    relative: bool
+    top: float
+
+    @classmethod
+    def of(cls, problem: Problem, tol: float, certify: bool, relative: bool, top: float) -> Run:
+        """Split the graph, truncate Z to its principal axes, and set up the engines."""
+        scale, m = problem.scale, problem.masses
+        origin = m @ problem.Z / m.sum()
+        sums = m[:, None] * (problem.Z - origin)
+        basis, lost = None, 0.0
+        if sums.shape[1] > LOW:
+            drop = 0.0 if relative else TRUNCATE * tol * scale
+            basis, lost = principal(sums, m, drop)
+            sums = np.ascontiguousarray(sums @ basis)
+        run = cls([], [], [], scale, origin, basis, lost, tol, relative, top)
+        part = _parts(components(problem.edges, problem.n))
+        for t in range(int(part.max()) + 1):
+            nodes = np.flatnonzero(part == t)
+            number = np.empty(problem.n, dtype=np.int64)
+            number[nodes] = np.arange(len(nodes))
+            own = part[problem.edges[:, 0]] == t if len(problem.edges) else np.empty(0, bool)
+            edges = np.ascontiguousarray(number[problem.edges[own]]).reshape(-1, 2)
+            weights, masses = problem.weights[own], m[nodes]
+            run.engines.append(Engine(sums[nodes], masses, edges, weights, certify))
+            run.members.append(nodes)
+            # half by mass and half by spread: no part has to be solved to a gap of almost nothing
+            spread = 0.5 * float((sums[nodes] ** 2 / masses[:, None]).sum())
+            by_spread = spread / scale if scale > 0 else 1.0
+            run.shares.append(0.5 * float(masses.sum() / m.sum()) + 0.5 * by_spread)
+        total = sum(run.shares)
+        run.shares = [share / total for share in run.shares]
+        return run
+
+    def allowed(self, gamma: float) -> float:
+        """The absolute gap to reach at γ.
+
+        F* is concave in γ, 0 at γ = 0 and at most ``scale``; it rises. So the dual value of the γ
+        before bounds it from below, and so does the chord through what is known of its end.
+        """
+        if not self.relative:
+            return self.tol * self.scale
+        known = sum(engine.dual_value for engine in self.engines)
+        last = max(engine.gamma for engine in self.engines)
+        return self.tol * (known if last >= gamma else max(known, self._chord(gamma)))
+
+    def _chord(self, gamma: float) -> float:
+        """Lower bound of F*(γ) before anything is known: the value of the dual at Λ ∝ w DZ."""
+        return sum(engine.first_bound(gamma) for engine in self.engines)
+
+    def advance(self, gamma: float, pool: ThreadPoolExecutor) -> State:
+        """Solve all parts at γ and put them together."""
+        room = max(self.allowed(gamma) - self.lost, 0.0)
+        if len(self.engines) == 1:
+            state = self.engines[0].advance(gamma, room)
+            return State(
+                state.labels, state.centers, state.gap + self.lost, state.pairs, state.values
+            )
+        tasks = [
+            pool.submit(engine.advance, gamma, share * room)
+            for engine, share in zip(self.engines, self.shares)
+        ]
+        states = [task.result() for task in tasks]
+        labels = np.empty(sum(len(nodes) for nodes in self.members), dtype=np.int64)
+        offset, gap = 0, self.lost
+        for nodes, state in zip(self.members, states):
+            labels[nodes] = state.labels + offset
+            offset += len(state.centers)
+            gap += state.gap
+        pairs = [nodes[state.pairs] for nodes, state in zip(self.members, states)]
+        return State(
+            labels,
+            np.concatenate([state.centers for state in states]),
+            gap,
+            np.concatenate(pairs),
+            np.concatenate([state.values for state in states]),
+        )
+
+
+def _parts(component: Ints) -> Ints:
+    """Number of the part of each sample: one per large component, and one for all small ones."""
+    large = np.bincount(component) >= APART
+    number = np.cumsum(large) - 1
+    small = int(large.sum())  # the part of the small ones comes last
+    return np.where(large, number, small)[component]
