@@ -120,8 +120,9 @@ def lifetimes(path: ClusterPath, k_max: int, min_size: float = 0.0) -> tuple[Flo
 
 
 def elbow(candidates: Candidates) -> Floats:
-    """The paper's elbow: how far SSE_k lies below the chord of its curve."""
-    return elbow_scores(candidates.sse, candidates.k_max)
+    """The paper's elbow: how far SSE_k lies below the chord of its first ten values."""
+    near = elbow_scores(candidates.sse[: candidates.k_max])
+    return np.concatenate([near, np.zeros(candidates.k_max - len(near))])
 
 
 def lifetime(candidates: Candidates) -> Floats:
