@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from .along import ClusterCountDisplay, ClusterPathDisplay
 from .blocks import ClusterSizesDisplay, KernelMatrixDisplay
-from .curves import ElbowDisplay, GapDisplay, HyperparameterDisplay, NMIDisplay
+from .curves import ElbowDisplay, NMIDisplay
 from .points import LabelScatterDisplay, TSNEDisplay
 from .trees import DendrogramDisplay
+from .trials import GapDisplay, HyperparameterDisplay
 
 __all__ = [
     "ClusterCountDisplay",

@@ -89,12 +89,14 @@ class ClusterPathDisplay:
         *,
         Z: Floats | None = None,
         labels: Ints | None = None,
+        ranks: Ints | None = None,
         kernel: bool = True,
         max_points: int = 1_000,
     ) -> ClusterPathDisplay:
         """Tracks of at most ``max_points`` samples, coloured by their cluster at ``gamma``.
 
-        ``gamma`` defaults to the middle of the path; ``labels`` replaces the clusters there.
+        ``gamma`` defaults to the middle of the path; ``labels`` (n,) replaces the clusters there,
+        and ``ranks`` (k,) their colours.
         """
         gammas = np.asarray(path.gammas)
         gamma = float(gammas[len(gammas) // 2]) if gamma is None else float(gamma)
@@ -109,7 +111,8 @@ class ClusterPathDisplay:
         if Z is not None and gammas[0] > 0:  # the path starts at the data, where γ = 0
             tracks = np.concatenate([plane.project(Z[keep])[None], tracks])
             gammas = np.concatenate([[0.0], gammas])
-        ranks = cluster_ranks(chosen, colour_ranks(path.to_linkage()))
+        if ranks is None:
+            ranks = cluster_ranks(chosen, colour_ranks(path.to_linkage()))
         names = plane.axis_names(kernel)
         return cls(tracks, gammas, chosen[keep], ranks, gamma, len(first), names)
 
@@ -121,6 +124,7 @@ class ClusterPathDisplay:
             chosen_gamma(estimator),
             Z=estimator.embedding_,
             labels=estimator.labels_,
+            ranks=cluster_ranks(estimator.labels_, colour_ranks(estimator.linkage_)),
             kernel=hasattr(estimator, "kernel"),
             **options,
         )

@@ -41,7 +41,7 @@ class DendrogramDisplay:
     heights, positions : ndarray of shape (L − 1,)
         γ of each merge, and its place across.
     ranks : ndarray of shape (L − 1, 2)
-        Colour rank of each child's cluster at ``gamma``, −1 where it lies above it.
+        Colour rank of the cluster that holds each child, −1 where it has more than one.
     names : list of str
         Text beside each leaf.
     floor : float
@@ -71,10 +71,26 @@ class DendrogramDisplay:
         linkage: ArrayLike,
         *,
         gamma: float | None = None,
+        labels: Ints | None = None,
+        label_ranks: Ints | None = None,
         ids: Sequence[object] | None = None,
         max_leaves: int = 40,
     ) -> DendrogramDisplay:
-        """Lay out the top of ``linkage`` (n − 1, 4); ``ids`` name the samples."""
+        """Lay out the top of ``linkage`` (n − 1, 4).
+
+        Parameters
+        ----------
+        linkage : array-like of shape (n − 1, 4)
+        gamma : float, optional
+            Marked; its clusters are coloured unless ``labels`` are given.
+        labels : ndarray of shape (n,), optional
+            Clusters to colour: a branch is coloured if all of it has one label.
+        label_ranks : ndarray of shape (k,), optional
+            Colour rank of each label; default: by this tree.
+        ids : sequence of n objects, optional
+            Names of the samples.
+        max_leaves : int
+        """
         linkage = np.asarray(linkage, dtype=np.float64)
         n = len(linkage) + 1
         if n < 2:
@@ -93,7 +109,9 @@ class DendrogramDisplay:
         shown = np.where(np.isin(pairs[first:], leaves), 0.0, height[pairs[first:]])
         joins = np.stack([shown, place[pairs[first:]]], axis=-1)
 
-        colours = _branch_ranks(linkage, tree, gamma)
+        if labels is None and gamma is not None:
+            labels = cut(linkage, n - int((linkage[:, 2] <= gamma).sum()))
+        colours = _branch_ranks(linkage, labels, label_ranks)
         sizes = tree.size[leaves]
         positive = linkage[first:, 2][linkage[first:, 2] > 0]
         floor = float(positive.min()) / 2 if len(positive) else 1.0
@@ -118,11 +136,15 @@ class DendrogramDisplay:
         cls, path: ClusterPath, gamma: float | None = None, **options: Any
     ) -> DendrogramDisplay:
         """Tree of a path, coloured by the clusters at ``gamma``."""
+        if gamma is not None:
+            options.setdefault("labels", path.labels(gamma=gamma))
         return cls.from_linkage(path.to_linkage(), gamma=gamma, **options)
 
     @classmethod
     def from_estimator(cls, estimator: Any, **options: Any) -> DendrogramDisplay:
-        """Tree of a fitted estimator's path, coloured by the clusters at its γ."""
+        """Tree of a fitted estimator's path, coloured by its labels."""
+        ranks = cluster_ranks(estimator.labels_, colour_ranks(estimator.linkage_))
+        options = {"labels": estimator.labels_, "label_ranks": ranks, **options}
         return cls.from_path(estimator.path_, chosen_gamma(estimator), **options)
 
     def plot(self, ax: Axes | None = None) -> Axes:
@@ -152,12 +174,15 @@ class DendrogramDisplay:
         return ax
 
 
-def _branch_ranks(linkage: Floats, tree: Branches, gamma: float | None) -> Ints:
-    """Colour rank of every node: below γ, that of the cluster at γ that holds it; above, −1."""
+def _branch_ranks(linkage: Floats, labels: Ints | None, label_ranks: Ints | None) -> Ints:
+    """Colour rank of every node whose members share a label; −1 for the others."""
     n = len(linkage) + 1
-    if gamma is None:
+    if labels is None:
         return np.full(2 * n - 1, -1, dtype=np.int64)
-    below = np.concatenate([np.ones(n, dtype=bool), linkage[:, 2] <= gamma])
-    labels = cut(linkage, n - int(below[n:].sum()))
-    ranks = cluster_ranks(labels, colour_ranks(linkage))
-    return np.where(below, ranks[labels[tree.order[tree.start]]], -1)
+    if label_ranks is None:
+        label_ranks = cluster_ranks(labels, colour_ranks(linkage))
+    shared = [*labels.tolist(), *[-1] * (n - 1)]
+    for i, (a, b) in enumerate(linkage[:, :2].astype(np.int64).tolist()):
+        shared[n + i] = shared[a] if shared[a] == shared[b] else -1
+    found = np.array(shared)
+    return np.where(found >= 0, label_ranks[found], -1)

@@ -16,11 +16,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import __version__
+from ..graph import canonical
+from ..labels import cut
 from ..plots.along import ClusterCountDisplay, chosen_gamma
+from ..plots.layout import colour_ranks
+from ..problem import Ints
 from .page import render, write_atomically
-from .payload import Features, path_arrays, starting_step
+from .payload import Features, path_arrays, tree_arrays
 from .words import (
     certificate_sentences,
+    choice_facts,
     choice_sentence,
     many,
     path_sentence,
@@ -95,22 +100,19 @@ def report_html(
     kernel = getattr(estimator, "kernel", None)
     if isinstance(kernel, str) and kernel == "precomputed":
         X = None
-    arrays, facts = path_arrays(path, Z, estimator is None or kernel is not None)
-    n = facts["n"]
-
-    step, gamma = starting_step(path), None
-    labels = path.labels(gamma=path.gammas[step])
+    ranks = None if estimator is None else colour_ranks(estimator.linkage_)
+    arrays, facts = path_arrays(path, Z, ranks, estimator is None or kernel is not None)
+    n, gamma = facts["n"], None
+    labels = path.labels(gamma=path.gammas[facts["step"]])
     if estimator is not None:
         gamma = chosen_gamma(estimator)
-        step = int(np.searchsorted(path.gammas, gamma * (1 + 1e-9), side="right")) - 1
-        step = max(step, 0)
-        labels = np.asarray(estimator.labels_)
-        if not np.array_equal(labels, path.labels(gamma=path.gammas[step])):
-            arrays["labels"] = labels.astype(np.int64)
+        facts["step"] = path.step(gamma)
+        labels = np.asarray(estimator.labels_).astype(np.int64)
+        arrays.update(_own_arrays(estimator, labels, facts["step"]))
+    step = facts["step"]
     lifetime = ClusterCountDisplay.from_path(path, float(path.gammas[step])).lifetime
     facts.update(
         version=__version__,
-        step=step,
         chosen=estimator is not None,
         lifetime=lifetime,
         summary=summary_sentence(path, estimator, None if X is None else np.shape(X)[1]),
@@ -118,6 +120,7 @@ def report_html(
         certificate=[
             *certificate_sentences(getattr(estimator, "certificate_", None)),
             path_sentence(path),
+            *choice_facts(getattr(estimator, "selection_", None)),
         ],
     )
     if X is not None:
@@ -131,6 +134,19 @@ def report_html(
         arrays["classes"] = codes.ravel().astype(np.int64)
         facts["classes"] = classes.tolist()
     return render(title, facts, arrays)
+
+
+def _own_arrays(estimator: Any, labels: Ints, step: int) -> dict[str, np.ndarray]:
+    """Labels of an estimator, and the tree they were cut from, where the path has not the same."""
+    path = estimator.path_
+    tree = np.asarray(estimator.linkage_, dtype=np.float64)
+    cuts = np.array_equal(cut(tree, int(labels.max()) + 1), canonical(labels))
+    if cuts and not np.array_equal(tree, path.to_linkage()):
+        Z = np.asarray(estimator.embedding_, dtype=np.float64)
+        return {"labels": labels, **tree_arrays("own_", tree, Z, path.masses)}
+    if np.array_equal(labels, path.labels(gamma=path.gammas[step])):
+        return {}
+    return {"labels": labels}
 
 
 def _index(X: Any) -> Any:

@@ -16,8 +16,11 @@ class App {
     this.a = arrays;
     this.n = facts.n;
     this.path = new Path(arrays, this.n);
-    this.tree = new Tree(arrays.pairs, arrays.heights, arrays.ranks, this.n);
-    this.root = this.tree.root;
+    this.pathTree = new Tree(arrays.pairs, arrays.heights, arrays.ranks, this.n);
+    // the tree that an estimator's labels were cut from, if it is not the path's
+    this.ownTree = arrays.own_pairs
+      ? new Tree(arrays.own_pairs, arrays.own_heights, arrays.ranks, this.n) : null;
+    this.root = this.pathTree.root;
     this.id = facts.ids ? (i) => facts.ids[i] : (i) => String(i);
     this.known = facts.classes ? (i) => facts.classes[arrays.classes[i]] : null;
     this.effects = facts.features
@@ -39,7 +42,7 @@ class App {
     this.own = arrays.labels
       ? partitionOf(arrays.labels, arrays.labels.reduce((p, q) => Math.max(p, q), 0) + 1, arrays.ranks)
       : null;
-    if (this.own) this.mode = "chosen";
+    this.start();
     this.look();
   }
 
@@ -60,6 +63,17 @@ class App {
     return chosen;
   }
 
+  // The opening view: the estimator's labels where they are known.
+  start() {
+    this.mode = this.ownTree ? "own" : this.own ? "chosen" : "gamma";
+    this.step = facts.step;
+    if (this.ownTree) this.k = this.own.k;
+  }
+
+  get tree() { return this.mode === "own" ? this.ownTree : this.pathTree; }
+  get sse() { return this.mode === "own" ? this.a.own_sse : this.a.sse; }
+  get byCount() { return this.mode === "k" || this.mode === "own"; }
+
   // What is shown: a partition, the γ it stands at, and the step whose centroids are drawn.
   look() {
     if (this.mode === "k") {
@@ -70,6 +84,10 @@ class App {
         const at = this.path.stepAt(height);
         this.view = { partition: this.path.cut(this.k), step: at, exact: false, height };
       }
+    } else if (this.mode === "own") {
+      const own = this.k === this.own.k;
+      const partition = own ? this.own : bySize(this.path.cut(this.k, this.a.own_pairs), this.a.ranks);
+      this.view = { partition, step: facts.step, exact: false, own, tree: true };
     } else if (this.mode === "chosen") {
       this.view = { partition: this.own, step: facts.step, exact: false, own: true };
     } else this.view = { partition: this.path.at(this.step), step: this.step, exact: true };
@@ -118,9 +136,14 @@ class App {
   }
 
   go(mode, value) {
+    const before = this.tree;
     this.mode = mode;
+    if (this.tree !== before) {
+      this.root = this.tree.root;
+      if (this.picked && this.picked.kind === "branch") this.picked = null;
+    }
     if (mode === "gamma") this.step = Math.min(Math.max(value, 0), this.path.T - 1);
-    if (mode === "k") this.k = Math.min(Math.max(value, 1), this.a.sse.length);
+    if (this.byCount) this.k = Math.min(Math.max(value, 1), this.sse.length);
     this.page = 0;
     this.look();
     draw();
@@ -150,24 +173,25 @@ function draw() {
 }
 
 function writeBar() {
-  const { view } = app, k = view.partition.k, slider = $("slider"), byK = app.mode === "k";
+  const { view } = app, k = view.partition.k, slider = $("slider"), byK = app.byCount;
   slider.min = byK ? 1 : 0;
-  slider.max = byK ? app.a.sse.length : app.path.T - 1;
+  slider.max = byK ? app.sse.length : app.path.T - 1;
   slider.value = byK ? app.k : app.mode === "gamma" ? app.step : view.step;
   slider.setAttribute("aria-label", byK ? "Number of clusters" : "Fusion strength γ");
   slider.setAttribute("aria-valuetext", `γ = ${short(app.gamma())}, ${many(k, "cluster")}`);
   for (const radio of document.getElementsByName("mode")) {
-    radio.checked = radio.value === (byK ? "k" : "gamma");
+    radio.checked = radio.value === (byK ? app.mode : "gamma");
   }
   const gap = app.a.gaps[view.step];
   let sure = app.a.certified[view.step] ? "certified" : "not certified";
   if (Number.isFinite(gap)) sure += `, relative duality gap ${gap.toExponential(1).replace("-", "−")}`;
   let text = `γ = ${short(app.gamma())} · ${many(k, "cluster")} · ${sure}`;
-  if (view.own) text = `Estimator’s own labels · ${many(k, "cluster")} · drawn at γ = ${short(app.gamma())}`;
+  if (view.own) text = `Estimator’s own labels · ${many(k, "cluster")} · centroids drawn at γ = ${short(app.gamma())}`;
+  else if (view.tree) text = `${many(k, "cluster")} of the estimator’s tree · centroids drawn at γ = ${short(app.gamma())}`;
   else if (!view.exact) text = `${many(k, "cluster")}, cut from the tree at γ = ${short(app.gamma())} (no γ of the path has as many)`;
   $("readout").textContent = text;
   const low = byK ? app.k <= 1 : view.step <= 0;
-  const high = byK ? app.k >= app.a.sse.length : view.step >= app.path.T - 1;
+  const high = byK ? app.k >= app.sse.length : view.step >= app.path.T - 1;
   $("back").disabled = low;
   $("forth").disabled = high;
 }
@@ -217,13 +241,14 @@ function writeDetails() {
       : `Cluster ${picked.label}: ${many(shown.length, "sample")}`;
     story = `${share} of the samples.`;
     if (node >= 0) {
-      if (node >= app.n) story += ` Fused at γ = ${short(tree.height[node])}.`;
+      const own = tree === app.ownTree, where = own ? "at height" : "at γ =";
+      if (node >= app.n) story += ` ${own ? "Joined" : "Fused"} ${where} ${short(tree.height[node])}.`;
       const up = tree.parent[node];
       if (up >= 0) {
         const last = app.a.gammas[app.path.T - 1];
-        story += tree.height[up] > last
+        story += !own && tree.height[up] > last
           ? ` Still apart at the last γ, ${short(last)}.`
-          : ` Joins ${many(tree.size[up] - tree.size[node], "other sample")} at γ = ${short(tree.height[up])}.`;
+          : ` Joins ${many(tree.size[up] - tree.size[node], "other sample")} ${where} ${short(tree.height[up])}.`;
         jump("Branch above", up);
       }
       tree.children(node).forEach((child, i) => {
@@ -234,7 +259,7 @@ function writeDetails() {
         zoom.addEventListener("click", () => { app.root = node; draw(); });
         around.push(zoom);
       }
-      if (node >= app.n && picked.kind === "branch") {
+      if (node >= app.n && picked.kind === "branch" && !own) {
         const move = el("button", "Move γ to where it is whole", { type: "button" });
         move.addEventListener("click", () => {
           let step = app.path.stepAt(tree.height[node]);
@@ -243,7 +268,7 @@ function writeDetails() {
         });
         around.push(move);
       }
-    } else story += " The tree has no branch with exactly these members: clusters split along this path.";
+    } else story += " The tree has no branch with exactly these members.";
     const clear = el("button", "Clear", { type: "button" });
     clear.addEventListener("click", () => app.pick(null));
     around.push(clear);

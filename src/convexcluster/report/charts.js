@@ -2,20 +2,19 @@
 function drawTree(canvas, app) {
   const { c, w, h } = fresh(canvas), tree = app.tree, root = app.root;
   if (tree.n < 2) return [];
-  const box = { left: 92, right: 12, top: 6, bottom: h - 36 };
-  const [lo, hi] = gammaRange(app.a.gammas), x = scale(lo, hi, box.left, w - box.right, true);
+  const box = { left: 92, right: 12, top: 6, bottom: h - 36 }, own = app.mode === "own";
+  const [lo, hi] = own ? [0, tree.height[tree.root] * 1.05 || 1] : gammaRange(app.a.gammas);
+  const x = scale(lo, hi, box.left, w - box.right, !own), shared = tree.shared(app.view.partition.labels);
   const leaves = tree.topmost(root, Math.max(8, Math.floor((box.bottom - box.top) / 12)));
   const place = new Map(), step = (box.bottom - box.top) / leaves.length, segments = [];
   leaves.forEach((node, i) => place.set(node, box.top + (i + 0.5) * step));
-  const gamma = app.gamma(), end = x(hi);
-  const walk = [[root, -1, end]], inner = [];
-  // parents before children: colours pass down, places come up
+  const end = x(hi), walk = [[root, end]], inner = [];
+  // parents before children
   while (walk.length) {
-    const [node, rank, right] = walk.pop();
-    const here = rank >= 0 ? rank : tree.height[node] <= gamma * (1 + 1e-9) ? tree.rank[node] : -1;
-    const leaf = place.has(node);
-    inner.push({ node, rank: here, right, leaf });
-    if (!leaf) for (const child of tree.children(node)) walk.push([child, here, x(tree.height[node])]);
+    const [node, right] = walk.pop(), leaf = place.has(node);
+    const rank = shared[node] < 0 ? -1 : app.view.partition.rank[shared[node]];
+    inner.push({ node, rank, right, leaf });
+    if (!leaf) for (const child of tree.children(node)) walk.push([child, x(tree.height[node])]);
   }
   for (let i = inner.length - 1; i >= 0; i--) {
     const { node, leaf } = inner[i];
@@ -49,9 +48,16 @@ function drawTree(canvas, app) {
       c.font = FONT;
     }
   }
-  axes(c, w, h, box, x, null, logTicks(lo, hi), [], "fusion strength γ (log scale)", "");
-  cursor(c, x(gamma), box.top, box.bottom);
+  const name = own ? "height in the tree that the estimator cut" : "fusion strength γ (log scale)";
+  axes(c, w, h, box, x, null, own ? evenTicks(lo, hi, false) : logTicks(lo, hi), [], name, "");
+  cursor(c, x(own ? cutHeight(tree, app.k) : app.gamma()), box.top, box.bottom);
   return { segments, x };
+}
+
+// Midway between the last merge that k clusters keep and the first that they undo.
+function cutHeight(tree, k) {
+  const at = (row) => (row < 0 ? 0 : row >= tree.n - 1 ? tree.height[tree.root] * 1.03 : tree.heights[row]);
+  return (at(tree.n - k - 1) + at(tree.n - k)) / 2;
 }
 
 function drawCounts(canvas, app) {
@@ -87,7 +93,7 @@ function drawCounts(canvas, app) {
 }
 
 function drawElbow(canvas, app) {
-  const { c, w, h } = fresh(canvas), sse = app.a.sse, K = sse.length;
+  const { c, w, h } = fresh(canvas), sse = app.sse, K = sse.length;
   const box = { left: 62, right: 12, top: 8, bottom: h - 38 };
   const x = scale(0.5, K + 0.5, box.left, w - box.right, false);
   const top = sse[0] * 1.05 || 1, y = scale(0, top, box.bottom, box.top, false);

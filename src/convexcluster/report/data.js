@@ -73,8 +73,8 @@ class Path {
   // As path.labels(n_clusters=k): the first step with k clusters, otherwise k trees of the linkage.
   stepOf(k) { return this.a.counts.indexOf(k); }
 
-  cut(k) {
-    const { pairs, ranks } = this.a, n = this.n, merges = n - k;
+  cut(k, pairs = this.a.pairs) {
+    const { ranks } = this.a, n = this.n, merges = n - k;
     const top = new Int32Array(n + merges).fill(-1);
     for (let i = merges - 1; i >= 0; i--) {
       const up = top[n + i] < 0 ? n + i : top[n + i];
@@ -98,11 +98,20 @@ class Path {
   }
 }
 
+// Clusters renumbered by falling size, as estimators do.
+function bySize(partition, ranks) {
+  const order = Array.from({ length: partition.k }, (_, t) => t)
+    .sort((s, t) => partition.sizes[t] - partition.sizes[s] || s - t);
+  const to = new Int32Array(partition.k);
+  order.forEach((t, place) => { to[t] = place; });
+  return partitionOf(partition.labels.map((t) => to[t]), partition.k, ranks);
+}
+
 // Every node of the linkage is a run of the leaf order.
 class Tree {
   constructor(pairs, heights, ranks, n) {
     const nodes = 2 * n - 1;
-    Object.assign(this, { pairs, n, root: nodes - 1 });
+    Object.assign(this, { pairs, heights, n, root: nodes - 1 });
     this.size = new Int32Array(nodes).fill(1);
     this.rank = new Int32Array(nodes);
     this.start = new Int32Array(nodes);
@@ -132,6 +141,20 @@ class Tree {
   members(node) {
     return this.order.slice(this.start[node], this.start[node] + this.size[node]).sort();
   }
+
+  // Label that all members of a branch share, −1 where they have several.
+  shared(labels) {
+    const { n, pairs } = this, found = new Int32Array(2 * n - 1);
+    found.set(labels);
+    for (let i = 0; i < n - 1; i++) {
+      const one = found[pairs[2 * i]];
+      found[n + i] = one === found[pairs[2 * i + 1]] ? one : -1;
+    }
+    return found;
+  }
+
+  // Merges higher than this height.
+  above(height) { return this.heights.reduce((count, h) => count + (h > height), 0); }
 
   // The branch that holds exactly these members, or −1.
   branchOf(members) {

@@ -61,13 +61,15 @@ function listenPictures() {
   $("tree").addEventListener("click", (event) => {
     const [px, py] = at(event), node = branchAt(px, py);
     if (node >= 0) app.pick({ kind: "branch", node });
+    else if (app.mode === "own") app.go("own", app.tree.above(hitTree.x.back(px)) + 1);
     else if (hitTree.x) app.go("gamma", app.path.stepAt(hitTree.x.back(px)));
   });
   $("tree").addEventListener("pointermove", (event) => {
     const node = branchAt(...at(event));
     if (node < 0) return tip(event, "");
     tip(event, node < app.n ? app.id(node)
-      : `${many(app.tree.size[node], "sample")}, fused at γ = ${short(app.tree.height[node])}`);
+      : `${many(app.tree.size[node], "sample")}, ` +
+        (app.mode === "own" ? "joined at height " : "fused at γ = ") + short(app.tree.height[node]));
   });
   $("tree").addEventListener("keydown", (event) => {
     const { tree, picked } = app;
@@ -89,10 +91,10 @@ function listenPictures() {
     const step = app.path.stepAt(hitCounts.x.back(at(event)[0]));
     tip(event, `γ = ${short(app.a.gammas[step])}: ${many(app.a.counts[step], "cluster")}`);
   });
-  $("elbow").addEventListener("click", (event) => app.go("k", Math.round(hitElbow.x.back(at(event)[0]))));
+  $("elbow").addEventListener("click", (event) => app.go(app.mode === "own" ? "own" : "k", Math.round(hitElbow.x.back(at(event)[0]))));
   $("elbow").addEventListener("pointermove", (event) => {
-    const k = Math.min(Math.max(Math.round(hitElbow.x.back(at(event)[0])), 1), app.a.sse.length);
-    tip(event, `${many(k, "cluster")}: ${short(app.a.sse[k - 1])}`);
+    const k = Math.min(Math.max(Math.round(hitElbow.x.back(at(event)[0])), 1), app.sse.length);
+    tip(event, `${many(k, "cluster")}: ${short(app.sse[k - 1])}`);
   });
   for (const id of ["plane", "tree", "counts", "elbow"]) {
     $(id).addEventListener("pointerleave", (event) => tip(event, ""));
@@ -100,7 +102,7 @@ function listenPictures() {
 }
 
 function nudge(by) {
-  if (app.mode === "k") app.go("k", app.k + by);
+  if (app.byCount) app.go(app.mode, app.k + by);
   else app.go("gamma", (app.mode === "gamma" ? app.step : app.view.step) + by);
 }
 
@@ -111,10 +113,10 @@ function play(on) {
   $("play").setAttribute("aria-pressed", on ? "true" : "false");
   $("play").textContent = on ? "Pause" : "Play";
   if (!on) return;
-  const last = () => (app.mode === "k" ? app.k <= 1 : app.view.step >= app.path.T - 1);
-  if (last()) app.go(app.mode === "k" ? "k" : "gamma", app.mode === "k" ? app.a.sse.length : 0);
+  const last = () => (app.byCount ? app.k <= 1 : app.view.step >= app.path.T - 1);
+  if (last()) app.go(app.byCount ? app.mode : "gamma", app.byCount ? app.sse.length : 0);
   playing = setInterval(() => {
-    nudge(app.mode === "k" ? -1 : 1);
+    nudge(app.byCount ? -1 : 1);
     if (last()) play(false);
   }, 160);
 }
@@ -122,7 +124,7 @@ function play(on) {
 function listenBar() {
   $("slider").addEventListener("input", () => {
     play(false);
-    app.go(app.mode === "k" ? "k" : "gamma", Number($("slider").value));
+    app.go(app.byCount ? app.mode : "gamma", Number($("slider").value));
   });
   $("back").addEventListener("click", () => nudge(-1));
   $("forth").addEventListener("click", () => nudge(1));
@@ -130,13 +132,16 @@ function listenBar() {
   for (const radio of document.getElementsByName("mode")) {
     radio.addEventListener("change", () => {
       play(false);
-      const k = Math.min(app.view.partition.k, app.a.sse.length);
-      if (radio.value === "k") app.go("k", k); else app.go("gamma", app.view.step);
+      if (radio.value === "gamma") app.go("gamma", app.view.step);
+      else app.go(radio.value, app.view.partition.k);
     });
   }
   $("chosen").hidden = !facts.chosen;
+  $("own-choice").hidden = !app.ownTree;
   $("chosen").addEventListener("click", () => {
-    if (app.own) app.go("chosen"); else app.go("gamma", facts.step);
+    if (app.ownTree) app.go("own", app.own.k);
+    else if (app.own) app.go("chosen");
+    else app.go("gamma", facts.step);
   });
   $("download").addEventListener("click", () => {
     const text = csv(app.id, app.view.partition.labels, app.known);

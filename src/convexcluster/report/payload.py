@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..plots.along import ClusterCountDisplay
 from ..plots.curves import ElbowDisplay
 from ..plots.layout import Plane, colour_ranks
 from ..problem import Floats, Ints
@@ -157,9 +156,13 @@ def numeric_columns(X: Any) -> tuple[Floats, list[str]]:
 
 
 def path_arrays(
-    path: ClusterPath, Z: Floats | None, kernel: bool
+    path: ClusterPath, Z: Floats | None, ranks: Ints | None, kernel: bool
 ) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    """Arrays and facts of a path; ``Z`` (n, r) are the samples in its embedding, if known."""
+    """Arrays and facts of a path.
+
+    ``Z`` (n, r) are the samples in its embedding and ``ranks`` (n,) their colour ranks, where
+    they are known from elsewhere.
+    """
     gammas = np.asarray(path.gammas)
     partitions = [path.labels(gamma=gamma) for gamma in gammas]
     samples = path.centroids(gammas[0])[partitions[0]] if Z is None else Z
@@ -175,8 +178,6 @@ def path_arrays(
 
     stored = stored_steps(np.asarray(path.n_clusters))
     positions = [packed(plane.project(path.centroids(gammas[t]))) for t in stored]
-    most = min(MOST_CLUSTERS, len(samples))
-    elbow = ElbowDisplay.from_linkage(linkage, samples, masses=path.masses, max_clusters=most)
     arrays: dict[str, np.ndarray] = {
         "gammas": gammas,
         "counts": np.asarray(path.n_clusters),
@@ -191,19 +192,30 @@ def path_arrays(
         "stored": stored,
         "positions": np.concatenate(positions).ravel(),
         "data": packed(data).ravel(),
-        "ranks": colour_ranks(linkage),
-        "pairs": linkage[:, :2].astype(np.int64).ravel(),
-        "heights": linkage[:, 2],
-        "sse": elbow.sse,
+        "ranks": colour_ranks(linkage) if ranks is None else ranks,
+        **tree_arrays("", linkage, samples, path.masses),
     }
     facts = {
         "n": len(samples),
         "axes": list(plane.axis_names(kernel)),
         "extent": (np.ptp(data, axis=0) / span).tolist(),
         "splits": len(path.splits),
+        "step": longest_life(gammas, partitions),
         "complete": bool(getattr(path, "complete", True)),
     }
     return arrays, facts
+
+
+def tree_arrays(
+    prefix: str, linkage: Floats, samples: Floats, masses: Floats
+) -> dict[str, np.ndarray]:
+    """Merges and heights of a tree, and the sum of squares within its topmost cuts."""
+    elbow = ElbowDisplay.from_linkage(linkage, samples, masses=masses, max_clusters=MOST_CLUSTERS)
+    return {
+        f"{prefix}pairs": linkage[:, :2].astype(np.int64).ravel(),
+        f"{prefix}heights": linkage[:, 2],
+        f"{prefix}sse": elbow.sse,
+    }
 
 
 def stored_steps(counts: Ints, most: int = MOST_POSITIONS) -> Ints:
@@ -220,19 +232,29 @@ def stored_steps(counts: Ints, most: int = MOST_POSITIONS) -> Ints:
     return np.arange(0, len(counts), stride)
 
 
-def starting_step(path: ClusterPath) -> int:
-    """Step that a path without an estimator opens at: the longest-lived partition in log γ.
+def longest_life(gammas: Floats, partitions: list[Ints]) -> int:
+    """First step of the partition that lives longest in log γ.
 
     Partitions into one cluster, or into more than half as many as there are samples, are passed
     over if there is any other.
+
+    Examples
+    --------
+    >>> steps = [np.arange(4), np.array([0, 0, 1, 1]), np.array([0, 0, 1, 1]), np.zeros(4, int)]
+    >>> longest_life(np.array([1.0, 2, 4, 8]), steps)
+    1
     """
-    gammas, counts = np.asarray(path.gammas), np.asarray(path.n_clusters)
-    best, longest = len(gammas) // 2, -1.0
-    for step, count in enumerate(counts):
-        if not 2 <= count <= max(2, len(path.masses) // 2):
+    starts = [
+        t
+        for t in range(len(partitions))
+        if t == 0 or not np.array_equal(partitions[t - 1], partitions[t])
+    ]
+    most = max(2, len(partitions[0]) // 2)
+    best, longest = starts[len(starts) // 2], -1.0
+    for start, end in zip(starts, [*starts[1:], len(partitions) - 1]):
+        if not 2 <= int(partitions[start].max()) + 1 <= most:
             continue
-        low, high = ClusterCountDisplay.from_path(path, float(gammas[step])).lifetime or (1, 1)
-        life = float(np.log(high / low)) if low > 0 else 0.0
+        life = float(np.log(gammas[end] / gammas[start])) if gammas[start] > 0 else 0.0
         if life > longest:
-            best, longest = step, life
+            best, longest = start, life
     return best

@@ -59,6 +59,26 @@ def choice_sentence(estimator: Any | None, gamma: float | None) -> str:
     return f"The estimator chose {many(int(estimator.n_clusters_), 'cluster')}{at}."
 
 
+def choice_facts(selection: Any | None) -> list[str]:
+    """How the number of clusters was chosen, how firmly, and what came second."""
+    if selection is None:
+        return []
+    made = []
+    verdict = getattr(selection, "verdict", "structure")
+    if verdict != "structure":
+        made.append(f"Verdict on the data: {verdict}.")
+    confidence = _finite(selection, "confidence")
+    if confidence is not None:
+        made.append(
+            f"Single values of γ agree with the chosen clusters to {confidence:.2f} "
+            "(mean adjusted Rand index; 1: each alone says the same)."
+        )
+    second = getattr(selection, "runner_up", None)
+    if second is not None:
+        made.append(f"The second choice would have been {many(int(second), 'cluster')}.")
+    return made
+
+
 def path_sentence(path: ClusterPath) -> str:
     """How much of the path is certified."""
     certified, gaps = np.asarray(path.certified).astype(bool), np.asarray(path.gaps)
@@ -87,8 +107,8 @@ def certificate_sentences(certificate: Any | None) -> list[str]:
     radius = _finite(certificate, "radius")
     if radius is not None:
         made.append(
-            f"The exact centroids lie within {number(radius)} of those found (root of the summed "
-            "squared distances, in the embedding)."
+            f"The exact centroids lie within {number(radius)} of those found: root of the summed "
+            "squared distances, in the kernel's own space, everything below included."
         )
     error = _finite(certificate, "embedding_error")
     if error is not None:
@@ -96,7 +116,16 @@ def certificate_sentences(certificate: Any | None) -> list[str]:
             "The embedding is exact."
             if error == 0
             else f"Replacing the kernel by the embedding moved the centroids by at most "
-            f"{number(error)} in the kernel's own space."
+            f"{number(error)}."
+        )
+    coarse = _finite(certificate, "coarsening_error")
+    if coarse:
+        made.append(f"Contracting samples beforehand moved them by at most {number(coarse)}.")
+    clipped = _finite(certificate, "clipped_share")
+    if clipped:
+        made.append(
+            f"The kernel is not positive semidefinite: {clipped:.2g} of its spectrum was negative "
+            "and left out, and all of this holds for what remains."
         )
     partition = getattr(certificate, "partition", None)
     if partition is not None:
