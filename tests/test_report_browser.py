@@ -13,7 +13,7 @@ from scipy.cluster import hierarchy
 from sklearn.datasets import make_blobs
 
 from convexcluster import solve_path
-from convexcluster.graph import component_means
+from convexcluster.graph import canonical, component_means
 from convexcluster.labels import cut
 from convexcluster.path.builder import PathBuilder
 from convexcluster.plots.layout import Branches
@@ -349,6 +349,35 @@ def test_labels_that_are_not_on_the_path_are_shown_as_the_estimators(open_report
     assert report.labels() == fitted.path_.labels(gamma=fitted.path_.gammas[0]).tolist()
     report.settle(lambda: report.page.click("#chosen"))
     assert report.labels() == own.tolist()
+
+
+def test_the_tree_that_an_estimator_cut_can_be_walked(open_report, fitted):
+    tree = hierarchy.linkage(fitted.X, "average")
+    labels = cut(tree, 4)
+    labels = np.argsort(np.argsort(-np.bincount(labels), kind="stable"))[labels]
+    moved = labels.copy()
+    moved[0] = (labels[0] + 1) % 4  # an estimator may move a few samples after the cut
+    other = SimpleNamespace(
+        **{**vars(fitted), "labels_": moved, "n_clusters_": 4, "linkage_": tree}
+    )
+    report = open_report(other)
+    assert report.labels() == moved.tolist()
+    assert "depart from the cut of its tree in 1 sample." in report.text("#certificate")
+    for k in (1, 2, 3, 5, 9):
+        report.slide(k)
+        assert canonical(np.array(report.labels())).tolist() == cut(tree, k).tolist()
+        sizes = np.bincount(report.labels())
+        assert (np.diff(sizes) <= 0).all()  # numbered by size, as labels_ are
+    report.slide(4)
+    assert report.labels() == moved.tolist()
+    page = report.page
+    page.focus("#tree")
+    report.settle(lambda: page.keyboard.press("ArrowLeft"))
+    first = int(tree[-1, 0])
+    assert {int(row[0]) for row in report.rows()} == set(Branches.of(tree).members(first).tolist())
+    report.settle(lambda: page.check("input[value=gamma]"))
+    assert report.text("#details-name") == "All samples"  # the branch was one of the other tree
+    assert report.labels() == fitted.path_.labels(gamma=fitted.gamma_).tolist()
 
 
 def test_a_merged_cluster_keeps_its_colour(open_report, fitted):

@@ -151,8 +151,14 @@ class KernelMatrixDisplay:
 
     @classmethod
     def from_estimator(cls, estimator: Any, **options: Any) -> KernelMatrixDisplay:
-        """Kernel of a fitted estimator's embedding, ordered by its tree."""
-        order = Branches.of(estimator.linkage_).order
+        """Kernel of a fitted estimator's embedding: clusters, and samples inside, in tree order.
+
+        Labels may leave the tree for a few samples; these stand with their cluster.
+        """
+        labels = estimator.labels_
+        place = Branches.of(estimator.linkage_).start[: len(labels)]
+        middle = np.bincount(labels, place) / np.bincount(labels)
+        order = np.lexsort((place, labels, middle[labels]))
         return cls.from_data(estimator.embedding_, order, estimator.labels_, **options)
 
     def plot(self, ax: Axes | None = None) -> Axes:

@@ -160,8 +160,7 @@ class DendrogramDisplay:
                 ax.plot(xs, [place, place, at], color=colour, lw=1.3, solid_capstyle="butt")
         log_axis(ax)
         if self.gamma is not None:
-            ax.axvline(self.gamma, color=INK, ls="--", lw=1, label=f"γ = {self.gamma:.3g}")
-            ax.legend(frameon=False, loc="lower right")
+            ax.axvline(self.gamma, color=INK, ls="--", lw=1)
         ax.set_yticks(range(len(self.leaves)), [plain(name, 18) for name in self.names])
         ax.tick_params(axis="y", length=0, labelsize=float(np.clip(320 / len(self.leaves), 6, 9)))
         ax.set_ylim(len(self.leaves) - 0.3, -0.7)
@@ -169,7 +168,8 @@ class DendrogramDisplay:
         shown = f"{total:,} samples"
         if len(self.leaves) < total:
             shown = f"top {len(self.leaves)} branches of {total:,} samples; (size) of each"
-        tidy(ax, f"Dendrogram\n{shown}", "fusion strength γ (log scale)", "")
+        marked = "" if self.gamma is None else f", dashed: γ = {self.gamma:.3g}"
+        tidy(ax, f"Dendrogram{marked}\n{shown}", "fusion strength γ (log scale)", "")
         ax.spines["left"].set_visible(False)
         return ax
 

@@ -16,8 +16,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import __version__
-from ..graph import canonical
-from ..labels import cut
 from ..plots.along import ClusterCountDisplay, chosen_gamma
 from ..plots.layout import colour_ranks
 from ..problem import Ints
@@ -120,7 +118,7 @@ def report_html(
         certificate=[
             *certificate_sentences(getattr(estimator, "certificate_", None)),
             path_sentence(path),
-            *choice_facts(getattr(estimator, "selection_", None)),
+            *choice_facts(estimator),
         ],
     )
     if X is not None:
@@ -140,8 +138,7 @@ def _own_arrays(estimator: Any, labels: Ints, step: int) -> dict[str, np.ndarray
     """Labels of an estimator, and the tree they were cut from, where the path has not the same."""
     path = estimator.path_
     tree = np.asarray(estimator.linkage_, dtype=np.float64)
-    cuts = np.array_equal(cut(tree, int(labels.max()) + 1), canonical(labels))
-    if cuts and not np.array_equal(tree, path.to_linkage()):
+    if not np.array_equal(tree, path.to_linkage()):
         Z = np.asarray(estimator.embedding_, dtype=np.float64)
         return {"labels": labels, **tree_arrays("own_", tree, Z, path.masses)}
     if np.array_equal(labels, path.labels(gamma=path.gammas[step])):

@@ -44,8 +44,15 @@ function drawPlane(canvas, app) {
   const X = (q) => ox + (q / 65535) * s, Y = (q) => oy - (q / 65535) * s;
   const P = view.partition, chosen = app.pickedSet;
 
-  const F = frame.partition, n = P.labels.length, many = F.k > 1500;
-  const place = (t) => [X(a.positions[2 * (frame.offset + t)]), Y(a.positions[2 * (frame.offset + t) + 1])];
+  const F = frame.partition, n = P.labels.length, many = P.k > 1500;
+  // a cluster is drawn at the mean of its members' centroids, which is its own at a step of the path
+  const sums = new Float64Array(2 * P.k);
+  for (let i = 0; i < n; i++) {
+    const from = 2 * (frame.offset + F.labels[i]), to = 2 * P.labels[i];
+    sums[to] += a.positions[from];
+    sums[to + 1] += a.positions[from + 1];
+  }
+  const place = (t) => [X(sums[2 * t] / P.sizes[t]), Y(sums[2 * t + 1] / P.sizes[t])];
   const faint = (i) => chosen && !chosen[i];
   const dot = n > 3000 ? 2 : n > 150 ? 4 : 6;
   const dots = n > 1500 ? new Pixels(c, w, h) : new Squares(c);
@@ -53,9 +60,8 @@ function drawPlane(canvas, app) {
     dots.add(X(a.data[2 * i]), Y(a.data[2 * i + 1]), dot, P.rank[P.labels[i]], faint(i) ? 0.12 : 0.75);
   }
   if (many) {
-    for (let t = 0; t < F.k; t++) {
-      const i = F.head[t];
-      if (F.sizes[t] === 1) dots.add(...place(t), 3, P.rank[P.labels[i]], faint(i) ? 0.2 : 1);
+    for (let t = 0; t < P.k; t++) {
+      if (P.sizes[t] === 1) dots.add(...place(t), 3, P.rank[t], faint(P.head[t]) ? 0.2 : 1);
     }
   }
   dots.done();
@@ -78,13 +84,13 @@ function drawPlane(canvas, app) {
   }
   c.globalAlpha = 1;
 
-  const unit = many ? 1.6 : Math.min(5.5, 90 / Math.sqrt(F.k));
+  const unit = many ? 1.6 : Math.min(5.5, 90 / Math.sqrt(P.k));
   const most = 0.05 * Math.min(w, h), hits = [];
-  const order = Array.from({ length: F.k }, (_, t) => t).sort((p, q) => F.sizes[q] - F.sizes[p]);
+  const order = Array.from({ length: P.k }, (_, t) => t).sort((p, q) => P.sizes[q] - P.sizes[p]);
   for (const t of order) {
-    const [x, y] = place(t), sample = F.head[t];
-    const r = Math.min(unit + most * Math.sqrt(F.sizes[t] / n), most + unit);
-    if (!many || F.sizes[t] > 1) mark(c, P.rank[P.labels[sample]], x, y, r, faint(sample) ? 0.2 : 1);
+    const [x, y] = place(t), sample = P.head[t];
+    const r = Math.min(unit + most * Math.sqrt(P.sizes[t] / n), most + unit);
+    if (!many || P.sizes[t] > 1) mark(c, P.rank[t], x, y, r, faint(sample) ? 0.2 : 1);
     hits.push({ x, y, r, sample });
   }
   if (app.sample >= 0) {

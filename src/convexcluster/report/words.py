@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..labels import cut
+from ..problem import Ints
+
 if TYPE_CHECKING:
     from ..clusterpath import ClusterPath
 
@@ -59,11 +62,17 @@ def choice_sentence(estimator: Any | None, gamma: float | None) -> str:
     return f"The estimator chose {many(int(estimator.n_clusters_), 'cluster')}{at}."
 
 
-def choice_facts(selection: Any | None) -> list[str]:
-    """How the number of clusters was chosen, how firmly, and what came second."""
-    if selection is None:
+def choice_facts(estimator: Any | None) -> list[str]:
+    """How firmly the clusters were chosen, what came second, and what the tree does not say."""
+    if estimator is None:
         return []
     made = []
+    strays = stray_samples(estimator.labels_, cut(estimator.linkage_, estimator.n_clusters_))
+    if strays:
+        made.append(
+            f"The estimator's labels depart from the cut of its tree in {many(strays, 'sample')}."
+        )
+    selection = getattr(estimator, "selection_", None)
     verdict = getattr(selection, "verdict", "structure")
     if verdict != "structure":
         made.append(f"Verdict on the data: {verdict}.")
@@ -77,6 +86,19 @@ def choice_facts(selection: Any | None) -> list[str]:
     if second is not None:
         made.append(f"The second choice would have been {many(int(second), 'cluster')}.")
     return made
+
+
+def stray_samples(labels: Ints, cuts: Ints) -> int:
+    """Samples outside the best-matching cluster of ``cuts``, over all clusters of ``labels``.
+
+    Examples
+    --------
+    >>> stray_samples(np.array([0, 0, 0, 1]), np.array([1, 1, 0, 0]))
+    1
+    """
+    width = int(cuts.max()) + 1
+    overlap = np.bincount(labels * width + cuts, minlength=(int(labels.max()) + 1) * width)
+    return int(len(labels) - overlap.reshape(-1, width).max(axis=1).sum())
 
 
 def path_sentence(path: ClusterPath) -> str:
