@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from convexcluster.loops.edges import hessian, residual, sweep
+from convexcluster.graph import component_means, components, incidence
+from convexcluster.loops.edges import extrapolate, hessian, join, means, residual, sweep
 
 
 def plain_sweep(tail, head, c, inv_mass, relax, backward, A, Lam):
@@ -105,3 +106,31 @@ def test_hessian(parts):
     up = plain_residual(tail, head, c, sigma, mass, Z, Lam, A + step * X)[-1]
     down = plain_residual(tail, head, c, sigma, mass, Z, Lam, A - step * X)[-1]
     np.testing.assert_allclose(out, (up - down) / (2 * step), rtol=1e-5, atol=1e-6)
+
+
+def test_extrapolate(parts):
+    tail, head, _, mass, Z, Lam, rng = parts
+    old = rng.normal(size=Lam.shape)
+    ours, kept, A = Lam.copy(), old.copy(), Z.copy()
+    extrapolate(tail, head, 1 / mass, 0.7, ours, kept, A)
+    np.testing.assert_allclose(ours, Lam + 0.7 * (Lam - old), rtol=1e-13)
+    np.testing.assert_array_equal(kept, Lam)
+    D = incidence(np.column_stack([tail, head]), len(Z))
+    moved = Z - (D.T @ (ours - Lam)) / mass[:, None]
+    np.testing.assert_allclose(A, moved, rtol=1e-12, atol=1e-13)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.2, 0.5, 1.0])
+def test_join_and_means(parts, share):
+    tail, head, _, mass, Z, _, rng = parts
+    fused = rng.uniform(size=len(tail)) < share
+    labels = np.empty(len(Z), dtype=np.int64)
+    count = join(tail, head, fused, labels)
+    plain = components(np.column_stack([tail, head])[fused], len(Z))
+    np.testing.assert_array_equal(labels, plain)
+    assert count == plain.max() + 1
+    ours = means(labels, count, mass, Z)
+    np.testing.assert_allclose(ours, component_means(Z, mass, plain)[plain], rtol=1e-12, atol=1e-14)
+    for label in range(count):
+        rows = ours[labels == label]
+        assert (rows == rows[0]).all()  # to the last bit

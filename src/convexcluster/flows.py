@@ -21,7 +21,7 @@ LEAST_SHARE = 0.02
 
 def project(Lam: Floats, c: Floats) -> Floats:
     """Project every row λ_l on the ball of radius c_l: any dual becomes feasible."""
-    norms = np.linalg.norm(Lam, axis=1)
+    norms = np.sqrt(np.einsum("lk,lk->l", Lam, Lam))
     shrink = np.where(norms > c, c / np.where(norms > 0, norms, 1.0), 1.0)
     return Lam * shrink[:, None]
 

@@ -9,8 +9,12 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+# Sums over columns may be reordered, which lets them use vector units; NaN, infinities and exact
+# zeros keep their meaning (the full fastmath would drop them).
+SUMS = {"reassoc", "contract"}
 
-@njit(cache=True, nogil=True)
+
+@njit(cache=True, nogil=True, fastmath=SUMS)
 def sweep(tail, head, c, inv_mass, relax, backward, A, Lam):  # type: ignore[no-untyped-def]
     """One pass of dual block-coordinate ascent, in place; A = Z − M⁻¹DᵀΛ is kept up to date.
 
@@ -46,7 +50,7 @@ def sweep(tail, head, c, inv_mass, relax, backward, A, Lam):  # type: ignore[no-
             A[j, k] += y * d
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, fastmath=SUMS)
 def residual(tail, head, c, sigma, mass, Z, Lam, A, T, P, scale, grad):  # type: ignore[no-untyped-def]
     """T = Λ + σDA, P = Proj_c(T), ∇φ = M(A − Z) + DᵀP, and φ(A) as the return value.
 
@@ -88,7 +92,7 @@ def residual(tail, head, c, sigma, mass, Z, Lam, A, T, P, scale, grad):  # type:
     return value
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, fastmath=SUMS)
 def hessian(tail, head, sigma, mass, T, scale, X, out):  # type: ignore[no-untyped-def]
     """(M + DᵀSD)X: S_l = σ_l inside the ball, σ_l s_l (I − uuᵀ) with u = T_l/‖T_l‖ elsewhere."""
     n, r = X.shape
@@ -110,3 +114,70 @@ def hessian(tail, head, sigma, mass, T, scale, X, out):  # type: ignore[no-untyp
             y = q * (X[i, k] - X[j, k] - along * T[e, k])
             out[i, k] += y
             out[j, k] -= y
+
+
+@njit(cache=True, nogil=True, fastmath=SUMS)
+def extrapolate(tail, head, inv_mass, beta, Lam, old, A):  # type: ignore[no-untyped-def]
+    """Λ ← Λ + β(Λ − Λ_old) and Λ_old ← Λ, in place, with A = Z − M⁻¹DᵀΛ kept up to date."""
+    for e in range(tail.shape[0]):
+        i = tail[e]
+        j = head[e]
+        for k in range(Lam.shape[1]):
+            x = Lam[e, k]
+            d = beta * (x - old[e, k])
+            old[e, k] = x
+            Lam[e, k] = x + d
+            A[i, k] -= inv_mass[i] * d
+            A[j, k] += inv_mass[j] * d
+
+
+@njit(cache=True, nogil=True)
+def join(tail, head, fused, labels):  # type: ignore[no-untyped-def]
+    """Label the components of the ``fused`` edges 0, 1, … by first appearance; return how many.
+
+    Union by smaller index with path halving, so the root of a cluster is its first sample.
+    """
+    n = labels.shape[0]
+    for i in range(n):
+        labels[i] = i
+    for e in range(tail.shape[0]):
+        if fused[e]:
+            i = tail[e]
+            j = head[e]
+            while labels[i] != i:
+                labels[i] = labels[labels[i]]
+                i = labels[i]
+            while labels[j] != j:
+                labels[j] = labels[labels[j]]
+                j = labels[j]
+            if i < j:
+                labels[j] = i
+            else:
+                labels[i] = j
+    count = 0
+    for i in range(n):
+        if labels[i] == i:
+            labels[i] = count
+            count += 1
+        else:
+            labels[i] = labels[labels[i]]  # the parent is earlier and carries its number already
+    return count
+
+
+@njit(cache=True, nogil=True)
+def means(labels, count, mass, A):  # type: ignore[no-untyped-def]
+    """Mass means of the rows of A over every label, written back to all their rows."""
+    n, r = A.shape
+    C = np.zeros((count, r))
+    total = np.zeros(count)
+    for i in range(n):
+        t = labels[i]
+        total[t] += mass[i]
+        for k in range(r):
+            C[t, k] += mass[i] * A[i, k]
+    out = np.empty_like(A)
+    for i in range(n):
+        t = labels[i]
+        for k in range(r):
+            out[i, k] = C[t, k] / total[t]
+    return out

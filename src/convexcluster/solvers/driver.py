@@ -13,7 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..certificate import dual_point, duality_gap, project
-from ..graph import component_means, components
+from ..graph import components
+from ..loops.edges import join, means
 from ..problem import Floats, Ints, Problem, Solution, Status
 
 
@@ -62,7 +63,7 @@ def drive(
                     Status.MAX_ITER, 0)  # fmt: skip
     if warm is not None:
         start = project(warm, problem.c)
-        A, gap = polish(problem, Point(dual_point(problem, start), start))
+        A, gap = polish(problem, Point(dual_point(problem, start), start), target)
         status = Status.CONVERGED if gap <= target else Status.STALLED
         best = Solution(A, start, gap, problem.relative(gap), status, 0)
         if gap <= target:
@@ -71,7 +72,7 @@ def drive(
     for n_iter, point in enumerate(method.iterates(problem, warm, target), start=1):
         if n_iter % method.every and n_iter != 1 and n_iter < limit:
             continue
-        A, gap = polish(problem, point)
+        A, gap = polish(problem, point, target)
         if gap < best.gap:
             best = Solution(A, point.Lam.copy(), gap, problem.relative(gap), status, n_iter)
         if best.gap <= target:
@@ -92,28 +93,29 @@ def drive(
 SLACKS = (1e-7, 1e-3)
 
 
-def polish(problem: Problem, point: Point) -> tuple[Floats, float]:
-    """Return the best of the point's A and the fused centroids of its dual, and the gap.
+def polish(problem: Problem, point: Point, target: float = 0.0) -> tuple[Floats, float]:
+    """Return the best of the fused centroids of the point's dual and its own A, and the gap.
 
     The fused centroids are the mass means of A_Λ over the clusters of the edges with dual inside
     the ball: rows of a cluster are then equal to the last bit, and first-order errors of the duals
-    inside clusters, which cancel in the mean, no longer enter the gap.
+    inside clusters, which cancel in the mean, no longer enter the gap. The first candidate whose
+    gap is at most ``target`` is taken.
     """
-    A, gap = point.A, duality_gap(problem, point.A, point.Lam)
+    tail, head = (np.ascontiguousarray(end) for end in problem.edges.T)
     A_dual = dual_point(problem, point.Lam)
-    norms = np.linalg.norm(point.Lam, axis=1)
-    previous = -1
+    norms = np.sqrt(np.einsum("lk,lk->l", point.Lam, point.Lam))
+    labels = np.empty(problem.n, dtype=np.int64)
+    A, gap = point.A, np.inf
     for slack in SLACKS:
-        inside = norms < (1.0 - slack) * problem.c
-        if int(inside.sum()) == previous:
-            continue
-        previous = int(inside.sum())
-        labels = components(problem.edges[inside], problem.n)
-        C = component_means(A_dual, problem.masses, labels)[labels]
-        fused_gap = duality_gap(problem, C, point.Lam)
-        if fused_gap <= gap:
+        count = join(tail, head, norms < (1.0 - slack) * problem.c, labels)
+        C = means(labels, count, problem.masses, A_dual)
+        fused_gap = duality_gap(problem, C, point.Lam, A_dual)
+        if fused_gap < gap:
             A, gap = C, fused_gap
-    return A, gap
+        if gap <= target:
+            return A, gap
+    own = duality_gap(problem, point.A, point.Lam, A_dual)
+    return (A, gap) if gap <= own else (point.A, own)
 
 
 def fused_labels(problem: Problem, A: Floats) -> Ints:

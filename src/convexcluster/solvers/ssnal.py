@@ -31,8 +31,7 @@ from ..loops.edges import hessian, residual
 from ..problem import Floats, Problem
 from .driver import Method, Point
 
-GROWTH = 3.0  # σ ×3 per outer step: faster growth hardens the Newton systems more than it saves
-NEWTON_STEPS = 30  # per outer step; a step that needs more profits from a better Λ first
+NEWTON_STEPS = 40  # per outer step; one that needs more has outgrown its Λ: σ goes back
 CG_STEPS = 200
 SHARE = 0.1  # inner residual against complementarity: below this the outer step is what helps
 DIRECT_SIZE = 20_000  # beyond, the fill of a factor of a graph of unknown dimension is a risk
@@ -53,7 +52,8 @@ def iterates(problem: Problem, warm: Floats | None, target: float) -> Iterator[P
     """Yield (A, Proj_c(T)) after every Newton step."""
     tail, head = (np.ascontiguousarray(end) for end in problem.edges.T)
     mass, Z, c = problem.masses, problem.Z, problem.c
-    sigma = 1.0 / (1.0 / mass[tail] + 1.0 / mass[head])
+    unit = 1.0 / (1.0 / mass[tail] + 1.0 / mass[head])
+    sigma = unit
     Lam = np.zeros((len(c), Z.shape[1])) if warm is None else project(warm, c)
     A = dual_point(problem, Lam)
 
@@ -69,7 +69,8 @@ def iterates(problem: Problem, warm: Floats | None, target: float) -> Iterator[P
     now, trial = buffers(), buffers()
     while True:
         evaluate(A, now)
-        for _ in range(NEWTON_STEPS):
+        steps = 0
+        while steps < NEWTON_STEPS:
             inner = 0.5 * float(np.sum(now.grad**2 / mass[:, None]))
             DA = A[tail] - A[head]
             slack = c * np.linalg.norm(DA, axis=1) - np.einsum("lk,lk->l", now.P, DA)
@@ -81,11 +82,15 @@ def iterates(problem: Problem, warm: Floats | None, target: float) -> Iterator[P
             X = _conjugate_gradients(apply, precondition, -now.grad)
             A, now, trial, moved = _line_search(A, X, now, trial, evaluate)
             yield Point(A, now.P)
+            steps += 1
             if not moved:
                 break
         Lam = now.P.copy()
         yield Point(A, Lam)
-        sigma = sigma * GROWTH
+        # easy inner problems call for a larger σ, hard ones say that σ ran ahead of Λ
+        sigma = sigma * (3.0 if steps <= 6 else 1.0 if steps <= 15 else 0.3)
+        # beyond, T = Λ + σDA keeps no digit of Λ and the Newton systems none of M
+        sigma = np.minimum(sigma, 1e10 * unit)
 
 
 def _line_search(
@@ -127,9 +132,9 @@ def _conjugate_gradients(
     HP = np.empty_like(B)
     rho = first = float(np.sum(R * Y))
     # Eisenstat–Walker: superlinear Newton without solving early systems too well
-    forcing = min(0.01, 0.1 * np.sqrt(first))
+    forcing = min(0.01, 0.1 * np.sqrt(max(first, 0.0)))
     for _ in range(CG_STEPS):
-        if rho <= forcing * forcing * first:
+        if not rho > forcing * forcing * first:
             break
         apply(P, HP)
         alpha = rho / float(np.sum(P * HP))

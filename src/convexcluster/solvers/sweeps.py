@@ -12,12 +12,13 @@ restart is the function rule of O'Donoghue and Candès, 2015.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import count
 
 import numpy as np
 
 from ..certificate import project
 from ..graph import incidence
-from ..loops.edges import sweep
+from ..loops.edges import extrapolate, sweep
 from ..problem import Floats, Problem
 from .driver import Method, Point
 
@@ -34,8 +35,8 @@ def iterates(problem: Problem, warm: Floats | None, target: float) -> Iterator[P
     else:
         Lam = project(warm, c)
     A = problem.Z + back @ Lam
-    Lam_old, value, t = Lam.copy(), np.inf, 1.0
-    while True:
+    old, value, t = Lam.copy(), np.inf, 1.0
+    for step in count(1):
         sweep(tail, head, c, inv_mass, SATURATED, False, A, Lam)
         sweep(tail, head, c, inv_mass, SATURATED, True, A, Lam)
         yield Point(A, Lam)
@@ -45,8 +46,9 @@ def iterates(problem: Problem, warm: Floats | None, target: float) -> Iterator[P
         value = fresh
         t_next = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * t * t))
         beta, t = (t - 1.0) / t_next, t_next
-        Lam, Lam_old = Lam + beta * (Lam - Lam_old), Lam
-        A = problem.Z + back @ Lam
+        extrapolate(tail, head, inv_mass, beta, Lam, old, A)
+        if step % 20 == 0:
+            A = problem.Z + back @ Lam  # what rounding has added up is taken off
 
 
 def first_dual(problem: Problem) -> Floats:
