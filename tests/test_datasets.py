@@ -44,6 +44,18 @@ def test_rings_are_reproducible_and_checked() -> None:
         datasets.make_rings(2, n_per_blob=0)
 
 
+@pytest.mark.parametrize("n_arms", [1, 2, 3])
+def test_spirals_lie_on_their_arms(n_arms: int) -> None:
+    X, y = datasets.make_spirals(n_arms, noise_variance=0.0, random_state=1)
+    np.testing.assert_array_equal(np.bincount(y), [200] * n_arms)
+    t = (np.linalg.norm(X, axis=1) - 0.5) / 2.5
+    angle = 2 * np.pi * (1.5 * t + y / n_arms)
+    arms = (0.5 + 2.5 * t)[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
+    np.testing.assert_allclose(X, arms, atol=1e-12)
+    with pytest.raises(ValueError, match="n_arms"):
+        datasets.make_spirals(0)
+
+
 def test_every_set_has_its_values(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CONVEXCLUSTER_DATA", str(data_dir))
     for name in datasets.SETS:

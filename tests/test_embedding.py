@@ -145,6 +145,34 @@ def test_pivoted_is_reproducible_and_differs_by_seed():
     assert set(a.index) != set(c.index)
 
 
+def test_pivots_in_blocks_have_the_law_of_one_at_a_time_drawing():
+    X = np.array([[0.0], [0.4], [1.0], [3.0]])
+    kernel = resolve_kernel("rbf", 1.0)
+    K = kernel(X)
+    want = np.zeros((4, 4))
+    for i in range(4):
+        residual = np.maximum(1 - K[:, i] ** 2, 0)
+        want[i] = residual / residual.sum() / 4
+    draws = 600
+    counts = np.zeros((4, 4))
+    for seed in range(draws):
+        i, j = embed(X, kernel, method="pivoted", rank=2, random_state=seed).index
+        counts[i, j] += 1
+    possible = want > 1e-12
+    assert counts[~possible].sum() == 0
+    # χ² with 11 degrees of freedom exceeds 40 with probability 4e-5; the seeds are fixed
+    assert ((counts - draws * want)[possible] ** 2 / (draws * want[possible])).sum() < 40
+
+
+def test_zoo_has_59_distinct_animals(data_dir):
+    with np.load(data_dir / "zoo.npz") as stored:
+        X = stored["X"]
+    for method in PROJECTIONS:
+        E = embed(X, resolve_kernel("rbf", "auto", X=X), method=method)
+        assert E.rank <= 58
+        assert len(np.unique(E.Z, axis=0)) == 59
+
+
 def test_indefinite_kernel_is_clipped_reported_and_warned_of():
     X = samples(50, 3)
     kernel = resolve_kernel("tanh", params={"c": 1.0, "scale": 2.0})

@@ -23,7 +23,7 @@ from .real import (
     load_yale,
     load_zoo,
 )
-from .synthetic import make_rings
+from .synthetic import make_rings, make_spirals
 
 __all__ = [
     "SETS",
@@ -41,4 +41,5 @@ __all__ = [
     "load_yale",
     "load_zoo",
     "make_rings",
+    "make_spirals",
 ]

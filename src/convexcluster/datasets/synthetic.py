@@ -93,3 +93,44 @@ def make_rings(
     parts.append(circle_radius * np.column_stack([np.cos(angle), np.sin(angle)]) + noise)
     y = np.repeat(np.arange(n_blobs + 1), [n_per_blob] * n_blobs + [n_circle])
     return np.vstack(parts), y.astype(np.int64)
+
+
+def make_spirals(
+    n_arms: int = 2,
+    *,
+    n_per_arm: int = 200,
+    turns: float = 1.5,
+    noise_variance: float = 0.0025,
+    random_state: int | np.random.Generator | None = None,
+) -> tuple[Floats, Ints]:
+    """Arms that wind around each other: r = 0.5 + 2.5 t at the angle 2π(turns · t + arm/n_arms).
+
+    Parameters
+    ----------
+    n_arms, n_per_arm : int
+        Arms, and points of each; t ~ √U(0, 1), so that points are about even along an arm.
+    turns : float
+        Of each arm around the origin.
+    noise_variance : float
+        In each coordinate.
+    random_state : int, Generator or None
+
+    Returns
+    -------
+    X : ndarray of shape (n_arms · n_per_arm, 2)
+    y : ndarray of shape (n,)
+
+    Examples
+    --------
+    >>> X, y = make_spirals(3, n_per_arm=100, random_state=0)
+    >>> X.shape, np.bincount(y)
+    ((300, 2), array([100, 100, 100]))
+    """
+    if n_arms < 1 or n_per_arm < 1:
+        raise ValueError("n_arms and n_per_arm must be ≥ 1")
+    rng = np.random.default_rng(random_state)
+    y = np.repeat(np.arange(n_arms), n_per_arm).astype(np.int64)
+    t = np.sqrt(rng.uniform(0, 1, len(y)))
+    angle = 2 * np.pi * (turns * t + y / n_arms)
+    curve = (0.5 + 2.5 * t)[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
+    return curve + rng.normal(scale=np.sqrt(noise_variance), size=(len(y), 2)), y
