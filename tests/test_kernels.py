@@ -10,6 +10,7 @@ from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 
 from convexcluster.duplicates import distinct_rows, merged_masses
 from convexcluster.kernels import ALIASES, KERNELS, Kernel, auto_bandwidth, resolve_kernel
+from convexcluster.weights import build_graph
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(7, 3))
@@ -147,12 +148,24 @@ def test_nan_from_a_callable_is_refused():
         (np.zeros(3), "2-D"),
         (np.zeros((0, 2)), "no samples"),
         (np.zeros((2, 0)), "features"),
+        (np.array([[1e200, 1.0]]), "overflow"),
         (sparse.csr_array(np.array([[np.nan, 1.0]])), "NaN"),
+        (sparse.csr_array(np.array([[1j, 1.0]])), "complex"),
+        (sparse.csr_array((0, 3)), "no samples"),
     ],
 )
 def test_bad_samples_are_refused_by_a_sentence(bad, words):
     with pytest.raises(ValueError, match=words):
         resolve_kernel("rbf", 1.0).check(bad)
+    with pytest.raises(ValueError, match=words):
+        build_graph(bad)
+
+
+@pytest.mark.parametrize("form", ["csr", "csc", "coo", "dok", "lil"])
+def test_any_sparse_format_is_taken(form):
+    kernel = resolve_kernel("cosine")
+    given = kernel.check(sparse.csr_array(X).asformat(form))
+    np.testing.assert_allclose(kernel(given), kernel(X), rtol=1e-12)
 
 
 def test_bad_gram_matrices_are_refused_by_a_sentence():

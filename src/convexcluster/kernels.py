@@ -184,29 +184,40 @@ class Kernel:
 
         A precomputed kernel wants a symmetric n × n matrix, or m × n_train for new samples.
         """
-        if is_sparse(X):
-            return self._check_sparse(X, name)
-        X = check_samples(X, name)
-        if X.shape[1] == 0:
-            raise ValueError(f"{name} has 0 features: pass at least one column")
-        if self.is_precomputed:
-            _check_gram(X, n_train, name)
-        return X
-
-    def _check_sparse(self, X: Any, name: str) -> Samples:
-        if self.name not in SPARSE:
+        if is_sparse(X) and self.name not in SPARSE:
             raise ValueError(
                 f"kernel {self.name!r} does not take a sparse {name}: pass {name}.toarray(), "
                 f"or one of the kernels {', '.join(sorted(SPARSE))}"
             )
+        X = check_features(X, name)
+        if self.is_precomputed:
+            _check_gram(X, n_train, name)
+        return X
+
+
+# Squares of numbers beyond this, summed over up to 10⁸ features, may overflow.
+LARGEST = 1e150
+
+
+def check_features(X: Samples, name: str = "X") -> Samples:
+    """Return ``X`` as a float64 array or CSR array of finite numbers, or say what is wrong."""
+    if is_sparse(X):
+        X = sparse.csr_array(X)
         if np.iscomplexobj(X.data):
             raise ValueError(f"{name} is complex: pass real numbers")
-        X = sparse.csr_array(X, dtype=np.float64)
+        X = X.astype(np.float64)
         if X.shape[0] == 0:
             raise ValueError(f"{name} has no samples: pass at least one row")
-        if not np.isfinite(X.data).all():
+        values = X.data
+        if not np.isfinite(values).all():
             raise ValueError(f"{name} holds NaN or infinity: impute or drop these values first")
-        return X
+    else:
+        X = values = check_samples(X, name)
+    if X.shape[1] == 0:
+        raise ValueError(f"{name} has 0 features: pass at least one column")
+    if values.size and max(values.max(), -values.min()) > LARGEST:
+        raise ValueError(f"{name} holds numbers beyond 1e150, whose squares overflow: scale {name}")
+    return X
 
 
 def resolve_kernel(

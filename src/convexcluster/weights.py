@@ -21,7 +21,7 @@ from scipy import sparse
 
 from .duplicates import distinct_rows
 from .graph import Graph, components
-from .kernels import Samples, auto_bandwidth, is_sparse
+from .kernels import Samples, auto_bandwidth, check_features, is_sparse
 from .memory import check_memory
 from .neighbors import edge_lengths, joining_edges, nearest_neighbors
 from .problem import Floats, Ints, check_graph, check_masses, check_samples
@@ -175,7 +175,7 @@ def build_graph(
     >>> build_graph(X, n_neighbors=1, bandwidth=1.0, connect=True).edges.tolist()
     [[0, 1], [1, 2], [2, 3], [3, 4]]
     """
-    X = _distances(X) if precomputed else _samples(X)
+    X = _distances(X) if precomputed else check_features(X)
     n = X.shape[0]
     m = check_masses(masses, n)
     if int(n_neighbors) != n_neighbors or n_neighbors < 1:
@@ -276,15 +276,6 @@ def local_scales(
     last = nearest_neighbors(distinct, k, precomputed=precomputed, metric=metric)[:, -1]
     pairs = np.column_stack([np.arange(len(first)), last])
     return edge_lengths(distinct, pairs, precomputed=precomputed, metric=metric)[inverse]
-
-
-def _samples(X: Samples) -> Samples:
-    if not is_sparse(X):
-        return check_samples(X, "X")
-    X = sparse.csr_array(X, dtype=np.float64)
-    if not np.isfinite(X.data).all():
-        raise ValueError("X holds NaN or infinity: impute or drop these values first")
-    return X
 
 
 def _distances(K: ArrayLike) -> Floats:

@@ -14,7 +14,6 @@ References: Rahimi and Recht, NIPS 2007; Yu et al., NIPS 2016 (orthogonal).
 from __future__ import annotations
 
 import numpy as np
-from scipy.stats import chi
 
 from ..kernels import Kernel, Samples
 from ..memory import check_memory
@@ -84,7 +83,7 @@ def frequencies(
     if orthogonal:
         blocks = [_orthogonal(d, rng) for _ in range(-(-count // d))]
         directions = np.vstack(blocks)[:count]
-        W = directions * chi.rvs(d, size=(count, 1), random_state=rng)
+        W = directions * np.sqrt(rng.chisquare(d, (count, 1)))
     else:
         W = rng.standard_normal((count, d))
     nu = kernel.params.get("nu", 1.5)
