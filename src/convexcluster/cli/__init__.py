@@ -1,0 +1,75 @@
+"""The command ``convexcluster``: everything the library does, as one command.
+
+:func:`main` runs it and turns every outcome into an exit code; errors are one sentence on
+standard error, and ``--debug`` shows the traceback instead.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+
+from ..optional import need
+from .refusal import Exit, Refusal
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command and leave the process with an exit code.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        Instead of those of the process.
+    """
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        code = _run(given)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader (head, less) has gone; what is left in the buffer must not raise again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = Exit.DONE
+    except BaseException as error:
+        if isinstance(error, SystemExit):
+            raise
+        if "--debug" in given:
+            traceback.print_exc()
+        code, sentence = _explain(error)
+        print(f"convexcluster: {sentence}", file=sys.stderr)
+    sys.exit(int(code))
+
+
+def _run(arguments: list[str]) -> int:
+    for module in ("typer", "rich", "pandas", "pyarrow"):
+        need(module, "cli")
+    from .app import app
+
+    # Not standalone: Typer hands its errors over instead of printing a page about them.
+    return app(args=arguments, prog_name="convexcluster", standalone_mode=False) or Exit.DONE
+
+
+def _explain(error: BaseException) -> tuple[int, str]:
+    """Exit code and sentence of an error."""
+    from ..persistence import ModelFileError
+
+    text = " ".join(str(error).split())
+    if isinstance(error, Refusal):
+        return error.code, text
+    if isinstance(error, KeyboardInterrupt) or type(error).__name__ == "Abort":
+        return Exit.INTERRUPTED, "interrupted; nothing was written"
+    if hasattr(error, "format_message"):  # Typer's usage errors, whichever click it brings
+        context = getattr(error, "ctx", None)
+        command = context.command_path if context is not None else "convexcluster"
+        text = " ".join(error.format_message().split()).rstrip(".")
+        return Exit.USAGE, f"{text} (see {command} --help)"
+    if isinstance(error, ImportError):
+        return Exit.EXTRA, text
+    if type(error).__name__ == "InvalidParameterError":  # scikit-learn's, for a parameter's value
+        return Exit.USAGE, text
+    if isinstance(error, ModelFileError | ValueError | MemoryError):
+        return Exit.INPUT, text or "there is not enough memory for this"
+    if isinstance(error, OSError):
+        return Exit.OUTPUT, text
+    return Exit.UNEXPECTED, f"unexpected {type(error).__name__}: {text} (--debug shows where)"

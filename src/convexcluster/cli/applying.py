@@ -1,0 +1,126 @@
+"""``predict`` and ``report``: a saved model, put to use."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from .. import persistence
+from .console import announce_compilation, collected_warnings, working
+from .fitting import score, write_report
+from .options import Common, Input
+from .prepare import Preparation
+from .read import Table, read
+from .refusal import Exit, Refusal
+from .write import labels_csv, to_json, write_file
+
+ModelArgument = Annotated[
+    str, typer.Argument(help="Model file, or the folder that fit wrote.", metavar="MODEL")
+]
+Force = Annotated[bool, typer.Option("--force", help="Replace an existing file.")]
+
+
+def predict(
+    model: ModelArgument,
+    source: Input,
+    common: Common,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="CSV file; default: standard output.")
+    ] = None,
+    force: Force = False,
+) -> None:
+    """Assign new rows to the clusters of a saved model."""
+    estimator, preparation, _ = load_model(model)
+    if out is not None and out.exists() and not force:
+        raise Refusal(f"{out} exists: pass --force to replace it", Exit.OUTPUT)
+    table = read(source.source(), wanted=None if preparation.precomputed else preparation.features)
+    if preparation.precomputed and table.X.shape[1] != len(preparation.features):
+        raise Refusal(
+            f"the model wants {len(preparation.features)} kernel values per row, one per fitted "
+            f"sample, and this table has {table.X.shape[1]} columns"
+        )
+    X = preparation.apply(table)
+    announce_compilation()
+    with collected_warnings() as notes, working(f"predicting {len(X)} rows"):
+        labels = np.asarray(estimator.predict(X))
+    content = labels_csv(table.ids, labels)
+    if out is not None:
+        write_file(out, content, force=force)
+    if common.json:
+        answer: dict[str, Any] = {"n_samples": len(labels), "warnings": notes}
+        answer["ids"], answer["labels"] = list(table.ids), labels
+        if table.labels is not None:
+            answer["scores"] = score(table.labels, labels)
+        print(to_json(answer))
+        return
+    if out is None:
+        sys.stdout.write(content)
+    if table.labels is not None:
+        scores = score(table.labels, labels)
+        print(f"NMI {scores['nmi']:.4f}, ARI {scores['ari']:.4f}", file=sys.stderr)
+
+
+def report(
+    model: ModelArgument,
+    common: Common,
+    data: Annotated[
+        str | None,
+        typer.Option(help="The fitted table, for feature summaries of the clusters."),
+    ] = None,
+    id_column: Annotated[str | None, typer.Option(help="Column that names the rows.")] = None,
+    label_column: Annotated[str | None, typer.Option(help="Column of true labels.")] = None,
+    out: Annotated[Path, typer.Option("--out", "-o", help="HTML file.")] = Path("report.html"),
+    force: Force = False,
+) -> None:
+    """Write the interactive report of a saved model: one HTML file that works offline."""
+    estimator, preparation, ids = load_model(model)
+    if out.exists() and not force:
+        raise Refusal(f"{out} exists: pass --force to replace it", Exit.OUTPUT)
+    n = len(estimator.labels_)
+    if data is None:
+        table = Table(np.empty((n, 0)), (), ids or tuple(str(i) for i in range(1, n + 1)))
+        preparation = Preparation((), precomputed=True)  # no features to show
+    else:
+        source = Input(data, id_column=id_column, label_column=label_column).source()
+        table = read(source, wanted=None if preparation.precomputed else preparation.features)
+        if len(table.X) != n:
+            raise Refusal(f"{data} has {len(table.X)} rows, and the model was fitted to {n}")
+    with working("writing the report"):
+        scratch = out.with_name(f".{out.name}.part")
+        try:
+            write_report(estimator, scratch, table, preparation)
+            write_file(out, scratch.read_bytes(), force=force)
+        finally:
+            scratch.unlink(missing_ok=True)
+    size = out.stat().st_size
+    if common.json:
+        print(to_json({"report": str(out), "bytes": size}))
+    else:
+        print(f"{out} ({size / 1e6:.1f} MB)")
+
+
+def load_model(name: str) -> tuple[Any, Preparation, tuple[str, ...] | None]:
+    """Read a model with what the command line stored beside it."""
+    place = Path(name)
+    if place.is_dir():
+        place = place / "model"
+    if not place.exists():
+        raise Refusal(f"{place} does not exist: pass a model file or the folder that fit wrote")
+    estimator = persistence.load(place)
+    notes = persistence.load_notes(place)
+    if "table" in notes:
+        return estimator, Preparation.from_content(notes["table"]), tuple(notes["ids"])
+    features = tuple(str(f) for f in getattr(estimator, "feature_names_in_", ()))
+    count = int(estimator.n_features_in_)
+    return (
+        estimator,
+        Preparation(
+            features or tuple(f"x{k}" for k in range(count)),
+            precomputed=estimator.kernel == "precomputed",
+        ),
+        None,
+    )

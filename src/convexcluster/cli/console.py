@@ -1,0 +1,119 @@
+"""What a person sees: tables on standard output, progress on standard error if it is a terminal."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
+
+
+def watched() -> bool:
+    """Whether a person looks at standard error."""
+    return sys.stderr.isatty()
+
+
+@contextmanager
+def working(task: str) -> Iterator[Callable[[int, int | None, str], None]]:
+    """Show a bar for ``task`` while the block runs; silent when nobody watches.
+
+    Yields ``advance(done, total, note)``; a total of None leaves the bar pulsing.
+    """
+    if not watched():
+        yield lambda done, total=None, note="": None
+        return
+    with Progress(
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TimeElapsedColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    ) as progress:
+        bar = progress.add_task(task, total=None)
+
+        def advance(done: int, total: int | None = None, note: str = "") -> None:
+            text = f"{task}: {note}" if note else task
+            progress.update(bar, completed=done, total=total, description=text)
+
+        yield advance
+
+
+def announce_compilation() -> None:
+    """Say that the first run compiles, where a person is watching and nothing is cached yet."""
+    if watched() and not compiled_before():
+        print(
+            "convexcluster: compiling its loops, once after an install (about ten seconds)",
+            file=sys.stderr,
+        )
+
+
+def compiled_before() -> bool:
+    """Whether numba's cache holds compiled loops that are newer than their source."""
+    from importlib import import_module
+
+    from .. import loops
+
+    for source in sorted(Path(loops.__path__[0]).glob("*.py")):
+        if source.stem == "__init__":
+            continue
+        module = import_module(f"convexcluster.loops.{source.stem}")
+        for function in vars(module).values():
+            stats = getattr(function, "stats", None)
+            folder = getattr(stats, "cache_path", None)
+            if folder is not None and function.py_func.__module__ == module.__name__:
+                stored = Path(folder).glob(f"{source.stem}.{function.py_func.__qualname__}-*.nbi")
+                if any(f.stat().st_mtime >= source.stat().st_mtime for f in stored):
+                    return True
+    return False
+
+
+@contextmanager
+def collected_warnings() -> Iterator[list[str]]:
+    """Turn warnings into lines on standard error, and keep their text."""
+    texts: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield texts
+    for warning in caught:
+        # deprecations concern those who develop the package, not those who run its command
+        if not issubclass(warning.category, DeprecationWarning | PendingDeprecationWarning):
+            text = " ".join(str(warning.message).split())
+            if text not in texts:
+                texts.append(text)
+                print(f"convexcluster: warning: {text}", file=sys.stderr)
+
+
+def show_pairs(title: str, pairs: Sequence[tuple[str, Any]]) -> None:
+    """Print a two-column table."""
+    table = Table(title=Text(title), title_justify="left", show_header=False, box=None)
+    table.add_column(style="bold")
+    table.add_column(overflow="fold")
+    for name, value in pairs:
+        table.add_row(Text(name), Text(_shown(value)))
+    Console().print(table)
+
+
+def show_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    """Print a table; text is text, never markup."""
+    table = Table(title=Text(title), title_justify="left")
+    for name in columns:
+        table.add_column(Text(name), justify="right" if name != columns[0] else "left")
+    for row in rows:
+        table.add_row(*(Text(_shown(value)) for value in row))
+    Console().print(table)
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return "–" if value != value else f"{value:.4g}"
+    return "–" if value is None else str(value)

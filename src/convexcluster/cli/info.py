@@ -1,0 +1,87 @@
+"""``info``: versions, threads, cache and extras, for bug reports and for the curious."""
+
+from __future__ import annotations
+
+import os
+import platform
+from importlib import metadata
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from .. import __version__
+from .console import compiled_before, show_pairs
+from .options import Common
+from .write import to_json
+
+CORE = ("numpy", "scipy", "scikit-learn", "numba")
+# extra -> the modules that it must bring
+EXTRAS = {
+    "cli": ("typer", "rich", "pandas", "pyarrow"),
+    "plot": ("matplotlib",),
+    "report": ("pandas", "networkx"),
+    "dask": ("dask", "distributed", "pynndescent", "zarr"),
+    "bench": ("cvxpy", "clarabel", "psutil"),
+}
+
+
+def info(common: Common) -> None:
+    """Show versions, threads, the cache of compiled loops, and which extras are installed."""
+    facts = collect()
+    if common.json:
+        print(to_json(facts))
+        return
+    pairs: list[tuple[str, Any]] = [("convexcluster", facts["convexcluster"])]
+    pairs += [("python", facts["python"]), ("platform", facts["platform"])]
+    pairs += list(facts["packages"].items())
+    pairs += [(f"threads, {name}", count) for name, count in facts["threads"].items()]
+    pairs += [("cache of compiled loops", facts["cache"]["folder"] or "none")]
+    pairs += [("compiled already", facts["cache"]["compiled"])]
+    pairs += [(f"extra {name}", state) for name, state in facts["extras"].items()]
+    show_pairs("convexcluster info", pairs)
+
+
+def collect() -> dict[str, Any]:
+    """Gather the facts as plain data."""
+    return {
+        "convexcluster": __version__,
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "packages": {name: metadata.version(name) for name in CORE},
+        "threads": _threads(),
+        "cache": {"folder": _cache_folder(), "compiled": compiled_before()},
+        "extras": {name: _state(modules) for name, modules in EXTRAS.items()},
+    }
+
+
+def _state(modules: tuple[str, ...]) -> str:
+    absent = [module for module in modules if find_spec(module) is None]
+    return f"missing {', '.join(absent)}" if absent else "installed"
+
+
+def _threads() -> dict[str, int]:
+    import numba
+    from threadpoolctl import threadpool_info
+
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    counts = {"cores": int(usable or 1), "numba": int(numba.config.NUMBA_NUM_THREADS)}
+    for pool in threadpool_info():
+        name = str(pool.get("internal_api", "other"))
+        counts[name] = max(counts.get(name, 0), int(pool["num_threads"]))
+    return counts
+
+
+def _cache_folder() -> str | None:
+    """Where numba keeps the compiled loops of this package."""
+    from importlib import import_module
+
+    from .. import loops
+
+    for source in sorted(Path(loops.__path__[0]).glob("*.py")):
+        if source.stem == "__init__":
+            continue
+        for function in vars(import_module(f"convexcluster.loops.{source.stem}")).values():
+            folder = getattr(getattr(function, "stats", None), "cache_path", None)
+            if folder is not None:
+                return str(folder)
+    return None

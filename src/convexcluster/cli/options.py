@@ -1,0 +1,350 @@
+"""The options that several commands share, as dataclasses that spread into flat signatures.
+
+Each field is one option; :func:`spread` gives a command written as ``fit(source: Input, …)`` the
+signature that Typer reads, and packs the values back.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from functools import wraps
+from pathlib import Path
+from typing import Annotated, Any, get_type_hints
+
+import typer
+
+from .read import FORMATS, Source
+from .refusal import Exit, Refusal
+
+INPUT, MODEL, OUTPUT = "Input", "Model", "Output"
+
+
+def _choices(*names: str) -> Callable[[str], list[str]]:
+    """Shell completion from a list of words."""
+
+    def complete(incomplete: str) -> list[str]:
+        return [name for name in names if name.startswith(incomplete)]
+
+    return complete
+
+
+def _keys(module: str, dictionary: str) -> Callable[[str], list[str]]:
+    """Shell completion from one of the package's dictionaries, imported when Tab is pressed."""
+
+    def complete(incomplete: str) -> list[str]:
+        from importlib import import_module
+
+        names = getattr(import_module(f"convexcluster.{module}"), dictionary)
+        return [name for name in names if name.startswith(incomplete)]
+
+    return complete
+
+
+@dataclass(frozen=True)
+class Input:
+    """Which file, and what its columns mean."""
+
+    data: Annotated[
+        str, typer.Argument(help="CSV, TSV, Parquet, NPY, NPZ or MAT file; - is standard input.")
+    ]
+    columns: Annotated[
+        list[str],
+        typer.Option(
+            help="Feature columns: names, comma-separated lists or patterns such as 'gene_*'; "
+            "repeatable. Default: every column without another role.",
+            rich_help_panel=INPUT,
+        ),
+    ] = ()  # type: ignore[assignment]
+    drop: Annotated[
+        list[str],
+        typer.Option(help="Columns to leave out, written like --columns.", rich_help_panel=INPUT),
+    ] = ()  # type: ignore[assignment]
+    id_column: Annotated[
+        str | None, typer.Option(help="Column that names the rows.", rich_help_panel=INPUT)
+    ] = None
+    label_column: Annotated[
+        str | None,
+        typer.Option(
+            help="Column of true labels, used for scoring and for nothing else.",
+            rich_help_panel=INPUT,
+        ),
+    ] = None
+    missing: Annotated[
+        list[str],
+        typer.Option(
+            help="Text that means a missing value, besides the empty cell, NA and NaN.",
+            rich_help_panel=INPUT,
+        ),
+    ] = ()  # type: ignore[assignment]
+    array: Annotated[
+        str | None,
+        typer.Option(help="Which matrix of an NPZ or MAT file; default X.", rich_help_panel=INPUT),
+    ] = None
+    format: Annotated[
+        str | None,
+        typer.Option(
+            help=f"{', '.join(FORMATS)}; default: by the ending, or the first bytes.",
+            autocompletion=_choices(*FORMATS),
+            rich_help_panel=INPUT,
+        ),
+    ] = None
+    header: Annotated[
+        bool | None,
+        typer.Option(
+            "--header/--no-header",
+            help="Whether the first line of a CSV or TSV names the columns. Default: it does "
+            "unless it holds numbers alone.",
+            rich_help_panel=INPUT,
+        ),
+    ] = None
+
+    def source(self) -> Source:
+        """Return the same as the reader wants it."""
+        if self.format is not None and self.format not in FORMATS:
+            raise Refusal(f"--format must be one of {', '.join(FORMATS)}", Exit.USAGE)
+        return Source(
+            data=self.data,
+            format=self.format,
+            header=self.header,
+            array=self.array,
+            columns=tuple(self.columns),
+            drop=tuple(self.drop),
+            id_column=self.id_column,
+            label_column=self.label_column,
+            missing=tuple(self.missing),
+        )
+
+
+@dataclass(frozen=True)
+class Clean:
+    """What is done to the columns before fitting."""
+
+    standardize: Annotated[
+        bool,
+        typer.Option(
+            "--standardize",
+            help="Centre every column and scale it to unit standard deviation.",
+            rich_help_panel=INPUT,
+        ),
+    ] = False
+    impute: Annotated[
+        str | None,
+        typer.Option(
+            help="Fill missing values by the column's mean or median; default: refuse them.",
+            autocompletion=_choices("mean", "median"),
+            rich_help_panel=INPUT,
+        ),
+    ] = None
+
+
+@dataclass(frozen=True)
+class Model:
+    """The parameters of :class:`convexcluster.KernelConvexClustering`; None is its default."""
+
+    n_clusters: Annotated[
+        int | None,
+        typer.Option("--n-clusters", "-k", help="Default: chosen.", rich_help_panel=MODEL),
+    ] = None
+    kernel: Annotated[
+        str | None,
+        typer.Option(
+            help="rbf, laplacian, polynomial, sigmoid, linear, cosine, matern or precomputed "
+            "(the file is then a square matrix). Default rbf.",
+            autocompletion=_keys("kernels", "KERNELS"),
+            rich_help_panel=MODEL,
+        ),
+    ] = None
+    bandwidth: Annotated[
+        str | None, typer.Option(help="Of the kernel: a number or auto.", rich_help_panel=MODEL)
+    ] = None
+    kernel_param: Annotated[
+        list[str],
+        typer.Option(help="NAME=VALUE of another kernel parameter.", rich_help_panel=MODEL),
+    ] = ()  # type: ignore[assignment]
+    weights: Annotated[
+        str | None,
+        typer.Option(
+            help="Graph of the fusion weights. Default knn.",
+            autocompletion=_keys("weights", "WEIGHTS"),
+            rich_help_panel=MODEL,
+        ),
+    ] = None
+    n_neighbors: Annotated[int | None, typer.Option(rich_help_panel=MODEL)] = None
+    weight_bandwidth: Annotated[
+        str | None, typer.Option(help="A number or auto.", rich_help_panel=MODEL)
+    ] = None
+    weight_space: Annotated[
+        str | None,
+        typer.Option(
+            help="input or embedding.",
+            autocompletion=_choices("input", "embedding"),
+            rich_help_panel=MODEL,
+        ),
+    ] = None
+    embedding: Annotated[
+        str | None,
+        typer.Option(
+            help="How the kernel becomes coordinates. Default auto.",
+            autocompletion=_keys("embedding", "EMBEDDINGS"),
+            rich_help_panel=MODEL,
+        ),
+    ] = None
+    rank: Annotated[
+        int | None, typer.Option(help="Dimensions of the embedding.", rich_help_panel=MODEL)
+    ] = None
+    embedding_tol: Annotated[float | None, typer.Option(rich_help_panel=MODEL)] = None
+    labels: Annotated[
+        str | None,
+        typer.Option(
+            help="How centroids become clusters: auto, fusion or agglomerative.",
+            autocompletion=_choices("auto", "fusion", "agglomerative"),
+            rich_help_panel=MODEL,
+        ),
+    ] = None
+    selection: Annotated[
+        str | None,
+        typer.Option(
+            help="How γ and the number of clusters are chosen. Default auto.",
+            autocompletion=_keys("selection", "SELECTORS"),
+            rich_help_panel=MODEL,
+        ),
+    ] = None
+    min_cluster_size: Annotated[int | None, typer.Option(rich_help_panel=MODEL)] = None
+    solver: Annotated[
+        str | None,
+        typer.Option(
+            help="Default auto.",
+            autocompletion=_keys("solvers", "SOLVERS"),
+            rich_help_panel=MODEL,
+        ),
+    ] = None
+    tol: Annotated[
+        float | None, typer.Option(help="Relative duality gap to reach.", rich_help_panel=MODEL)
+    ] = None
+    max_iter: Annotated[int | None, typer.Option(rich_help_panel=MODEL)] = None
+    random_state: Annotated[
+        int | None, typer.Option("--random-state", "--seed", rich_help_panel=MODEL)
+    ] = None
+    n_jobs: Annotated[int | None, typer.Option(help="Threads.", rich_help_panel=MODEL)] = None
+
+    def parameters(self) -> dict[str, Any]:
+        """Return what was given, by the names of the estimator."""
+        plain = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "kernel_param"}
+        given = {name: value for name, value in plain.items() if value is not None}
+        for name in ("bandwidth", "weight_bandwidth"):
+            if name in given:
+                given[name] = _number_or_word(given[name])
+        if self.kernel_param:
+            given["kernel_params"] = dict(_pair(text) for text in self.kernel_param)
+        return given
+
+
+@dataclass(frozen=True)
+class Output:
+    """Where results go."""
+
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="Folder for the results.", rich_help_panel=OUTPUT),
+    ] = None
+    force: Annotated[
+        bool,
+        typer.Option("--force", help="Replace an earlier result.", rich_help_panel=OUTPUT),
+    ] = False
+    report: Annotated[
+        bool,
+        typer.Option(
+            "--report/--no-report", help="Write report.html as well.", rich_help_panel=OUTPUT
+        ),
+    ] = True
+
+
+@dataclass(frozen=True)
+class Common:
+    """Every command has these."""
+
+    json: Annotated[
+        bool, typer.Option("--json", help="One JSON document on standard output.")
+    ] = False
+    # Read by main() from the arguments, so that it covers wrong usage as well.
+    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False
+
+
+def spread(command: Callable[..., None]) -> Callable[..., None]:
+    """Replace each dataclass parameter of ``command`` by its fields."""
+    hints = get_type_hints(command, include_extras=True)
+    groups = {
+        name: hints[name] for name in inspect.signature(command).parameters if name in hints
+    }
+    parameters: list[inspect.Parameter] = []
+    for name, parameter in inspect.signature(command).parameters.items():
+        group = groups[name]
+        if not is_dataclass(group):
+            parameters.append(
+                parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=group)
+            )
+            continue
+        inner = get_type_hints(group, include_extras=True)
+        for f in fields(group):
+            default = inspect.Parameter.empty if f.default is MISSING else f.default
+            parameters.append(
+                inspect.Parameter(
+                    f.name,
+                    inspect.Parameter.KEYWORD_ONLY,
+                    # Typer wants a list where several values are accepted
+                    default=[] if default == () else default,
+                    annotation=inner[f.name],
+                )
+            )
+
+    @wraps(command)
+    def flat(**values: Any) -> None:
+        packed = {
+            name: group(**{f.name: values[f.name] for f in fields(group)})
+            if is_dataclass(group)
+            else values[name]
+            for name, group in groups.items()
+        }
+        command(**packed)
+
+    flat.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    flat.__annotations__ = {p.name: p.annotation for p in parameters}
+    del flat.__wrapped__  # type: ignore[attr-defined]
+    return flat
+
+
+def _number_or_word(text: str) -> float | str:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _pair(text: str) -> tuple[str, float | str]:
+    name, equals, value = text.partition("=")
+    if not equals or not name:
+        raise Refusal(f"--kernel-param {text!r} must read NAME=VALUE", Exit.USAGE)
+    return name, _number_or_word(value)
+
+
+def numbers(text: str, option: str) -> list[float]:
+    """Parse ``0.1,1,10`` or ``0.1:10:5``, a geometric range of five.
+
+    Examples
+    --------
+    >>> numbers("0.1:10:3", "--gammas")
+    [0.1, 1.0, 10.0]
+    """
+    try:
+        if ":" in text:
+            import numpy as np
+
+            low, high, count = text.split(":")
+            return [float(f"{g:.12g}") for g in np.geomspace(float(low), float(high), int(count))]
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise Refusal(
+            f"{option} {text!r} must read 0.1,1,10 or FROM:TO:COUNT", Exit.USAGE
+        ) from None

@@ -1,0 +1,162 @@
+"""``tune``, ``demo`` and ``reproduce``: studies that compare many fits."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from .console import (
+    announce_compilation,
+    collected_warnings,
+    show_pairs,
+    show_table,
+    working,
+)
+from .fitting import summarize, write_results
+from .options import Clean, Common, Input, Model, Output
+from .prepare import Preparation
+from .read import read
+from .refusal import Exit, Refusal
+from .write import MARK, check_folder, output_folder, to_json
+
+
+def tune(
+    source: Input,
+    clean: Clean,
+    model: Model,
+    output: Output,
+    common: Common,
+    grid: Annotated[
+        list[str],
+        typer.Option(help="NAME=V1,V2,… of one parameter; repeatable. Default: the built-in grid."),
+    ] = (),  # type: ignore[assignment]
+) -> None:
+    """Try many parameters and keep the best: by the labels if given, else without them."""
+    if output.out is not None:
+        check_folder(output.out, force=output.force)
+    table = read(source.source())
+    parameters = model.parameters()
+    preparation = Preparation.of(
+        table,
+        standardize=clean.standardize,
+        impute=clean.impute,
+        precomputed=parameters.get("kernel") == "precomputed",
+    )
+    X = preparation.apply(table)
+    announce_compilation()
+    from ..estimators import KernelConvexClustering
+    from ..tuning import tune as search
+
+    options: dict[str, Any] = {"estimator": KernelConvexClustering(**parameters)}
+    if grid:
+        options["grid"] = dict(_axis(text) for text in grid)
+    begin = time.perf_counter()
+    with collected_warnings() as notes, working("tuning"):
+        result = search(X, None if table.labels is None else list(table.labels), **options)
+    seconds = time.perf_counter() - begin
+    summary = summarize(result.best_estimator_, table, seconds, notes)
+    summary |= {"command": "tune", "input": source.data, "best_score": result.best_score_}
+    frame = result.table
+    summary["tried"] = len(frame)
+    if output.out is not None:
+        write_results(output, result.best_estimator_, table, preparation, summary)
+    if common.json:
+        print(to_json(summary | {"table": frame.to_dict(orient="records")}))
+        return
+    show_table("tried", [str(c) for c in frame.columns], list(frame.itertuples(index=False)))
+    show_pairs("best", [("score", result.best_score_), ("clusters", summary["n_clusters"])])
+
+
+def _axis(text: str) -> tuple[str, list[Any]]:
+    """Parse one ``--grid`` option.
+
+    Examples
+    --------
+    >>> _axis("n_neighbors=5,10")
+    ('n_neighbors', [5, 10])
+    """
+    name, equals, values = text.partition("=")
+    if not equals or not name or not values:
+        raise Refusal(f"--grid {text!r} must read NAME=VALUE,VALUE,…", Exit.USAGE)
+    return name, [_value(part) for part in values.split(",")]
+
+
+def _value(text: str) -> Any:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return None if text == "none" else text
+
+
+def demo(
+    common: Common,
+    out: Annotated[
+        Path, typer.Option("--out", "-o", help="Folder for the table and the picture.")
+    ] = Path("demo"),
+    seed: Annotated[int, typer.Option(help="Of the data and of the methods.")] = 0,
+    force: Annotated[bool, typer.Option("--force", help="Replace an earlier demo.")] = False,
+) -> None:
+    """Cluster the paper's four blobs in a ring by four methods, and draw them side by side."""
+    check_folder(out, force=force)
+    announce_compilation()
+    from ..demo import METHODS, draw, run
+
+    with collected_warnings() as notes, working("clustering") as advance:
+        result = run(seed, progress=lambda k, name: advance(k, len(METHODS), name))
+    rows = result.rows()
+    summary = {"kind": MARK, "command": "demo", "seed": seed, "rows": rows, "warnings": notes}
+    with working("drawing"), output_folder(out, force=force) as folder:
+        draw(result, folder / "demo.png")
+        table = [",".join(rows[0]), *(",".join(_cell(v) for v in row.values()) for row in rows)]
+        (folder / "demo.csv").write_text("\n".join(table) + "\n", "utf-8")
+        (folder / "summary.json").write_text(to_json(summary) + "\n", "utf-8")
+    if common.json:
+        print(to_json(summary))
+        return
+    show_table(
+        f"{len(result.y)} samples in five clusters",
+        [name.replace("_", " ") for name in rows[0]],
+        [list(row.values()) for row in rows],
+    )
+    print(f"{out / 'demo.png'}, {out / 'demo.csv'}")
+
+
+def _cell(value: Any) -> str:
+    return "" if value is None else str(value)
+
+
+def reproduce(
+    common: Common,
+    names: Annotated[
+        list[str], typer.Argument(help="Tables and figures of the paper; default: all of them.")
+    ] = (),  # type: ignore[assignment]
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the results.")] = Path(
+        "reproduction"
+    ),
+    show: Annotated[bool, typer.Option("--list", help="List the tables and figures.")] = False,
+) -> None:
+    """Recompute the paper's tables and figures, beside the printed figures."""
+    from ..reproduce import TARGETS, run
+
+    if show:
+        if common.json:
+            print(to_json(list(TARGETS)))
+        else:
+            print("\n".join(TARGETS))
+        return
+    for name in names:
+        if name not in TARGETS:
+            raise Refusal(
+                f"there is no table or figure {name!r}: choose from {', '.join(TARGETS)}",
+                Exit.USAGE,
+            )
+    announce_compilation()
+    chosen = list(names) or list(TARGETS)
+    with collected_warnings(), working("reproducing") as advance:
+        run(chosen, out, progress=lambda k, name: advance(k, len(chosen), str(name)))
+    print(to_json({"out": str(out), "done": chosen}) if common.json else str(out))

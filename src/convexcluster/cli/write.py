@@ -1,0 +1,206 @@
+"""Results → files: a folder that appears whole or not at all.
+
+Files are written into a hidden folder beside the target, which is renamed when all of them are
+there. A reader never sees half of it, and an error leaves what was there before.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import secrets
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..problem import Floats, Ints
+from .refusal import Exit, Refusal
+
+# The mark by which --force tells a folder of ours, which it may replace, from any other.
+MARK = "convexcluster results"
+
+
+@contextmanager
+def output_folder(target: Path, *, force: bool) -> Iterator[Path]:
+    """Yield an empty folder that becomes ``target`` if the block ends without an error."""
+    check_folder(target, force=force)
+    target = target.resolve()
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        work = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
+        work.mkdir()
+    except OSError as error:
+        raise Refusal(f"cannot write {target}: {error.strerror}", Exit.OUTPUT) from error
+    try:
+        yield work
+        check_folder(target, force=force)  # it may have appeared while we were at work
+        _swap(work, target)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+
+
+def check_folder(target: Path, *, force: bool) -> None:
+    """Refuse a target that holds something, unless ``force`` and it is a folder of ours."""
+    if not target.exists() or (target.is_dir() and not any(target.iterdir())):
+        return
+    if not force:
+        raise Refusal(f"{target} exists: pass --force to replace it", Exit.OUTPUT)
+    if not _is_ours(target):
+        raise Refusal(
+            f"{target} was not written by convexcluster, so --force does not replace it: "
+            "choose another --out or delete it yourself",
+            Exit.OUTPUT,
+        )
+
+
+def _is_ours(target: Path) -> bool:
+    try:
+        return json.loads((target / "summary.json").read_text("utf-8")).get("kind") == MARK
+    except (OSError, ValueError, AttributeError):
+        return False
+
+
+def _swap(work: Path, target: Path) -> None:
+    if not target.exists() or not any(target.iterdir()):
+        os.rename(work, target)  # replaces an empty folder
+        return
+    old = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
+    os.rename(target, old)
+    try:
+        os.rename(work, target)
+    except OSError:
+        os.rename(old, target)
+        raise
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def write_file(target: Path, content: str | bytes, *, force: bool) -> None:
+    """Write one file, atomically; an existing one only with ``force``."""
+    data = content.encode() if isinstance(content, str) else content
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
+    try:
+        temporary.write_bytes(data)
+        if force:
+            os.replace(temporary, target)
+        else:
+            os.link(temporary, target)  # fails if the target exists, without a race
+    except FileExistsError:
+        raise Refusal(f"{target} exists: pass --force to replace it", Exit.OUTPUT) from None
+    except OSError as error:
+        raise Refusal(f"cannot write {target}: {error.strerror}", Exit.OUTPUT) from error
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def labels_csv(ids: Sequence[str], labels: Ints) -> str:
+    """``id,label`` lines; an id that a spreadsheet would run as a formula gets a quote in front.
+
+    Examples
+    --------
+    >>> print(labels_csv(["ann", "=1+1"], np.array([0, 1])), end="")
+    id,label
+    ann,0
+    '=1+1,1
+    """
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow(["id", "label"])
+    writer.writerows((spreadsheet_safe(i), int(label)) for i, label in zip(ids, labels))
+    return buffer.getvalue()
+
+
+def spreadsheet_safe(text: str) -> str:
+    """Defuse text that a spreadsheet would take for a formula; numbers pass as they are.
+
+    Examples
+    --------
+    >>> [spreadsheet_safe(t) for t in ("a", "-5", "=1+1", "@SUM(A1)", "-2+3")]
+    ['a', '-5', "'=1+1", "'@SUM(A1)", "'-2+3"]
+    """
+    if not text.lstrip().startswith(("=", "+", "-", "@")) and text[:1] not in ("\t", "\r", "\n"):
+        return text
+    try:
+        float(text)
+    except ValueError:
+        return "'" + text
+    return text
+
+
+def tree_json(linkage: Floats, ids: Sequence[str]) -> str:
+    """The merge tree as one flat list: deep trees would overflow nested JSON readers."""
+    merges = [[int(a), int(b), float(g), int(size)] for a, b, g, size in linkage]
+    return json.dumps(
+        {
+            "format": "convexcluster tree",
+            "version": 1,
+            "leaves": list(ids),
+            "columns": ["left", "right", "gamma", "size"],
+            "note": "node n + k is the k-th merge, n the number of leaves",
+            "merges": merges,
+        },
+        ensure_ascii=False,
+    )
+
+
+def newick(linkage: Floats, ids: Sequence[str]) -> str:
+    """The merge tree in Newick format; a branch is as long as the γ between its two fusions.
+
+    Examples
+    --------
+    >>> newick(np.array([[0, 1, 0.5, 2], [2, 3, 2.0, 3]]), ["a", "b", "it's"])
+    "('it''s':2,('a':0.5,'b':0.5):1.5);"
+    """
+    n = len(ids)
+    heights = np.concatenate([np.zeros(n), linkage[:, 2]]) if n > 1 else np.zeros(n)
+    if n == 1:
+        return f"{_quoted(ids[0])};"
+    parts: list[str] = []
+    # An explicit stack: a chain of a hundred thousand merges is no deeper than any other tree.
+    stack: list[tuple[str, int, float]] = [("open", 2 * n - 2, heights[-1])]
+    while stack:
+        kind, node, above = stack.pop()
+        if kind == "text":
+            parts.append(",")
+        elif kind == "close":
+            parts.append(f"):{above - heights[node]:.12g}")
+        elif node < n:
+            parts.append(f"{_quoted(ids[node])}:{above - heights[node]:.12g}")
+        else:
+            left, right = (int(child) for child in linkage[node - n, :2])
+            parts.append("(")
+            stack.append(("close", node, above))
+            stack.append(("open", right, heights[node]))
+            stack.append(("text", node, above))
+            stack.append(("open", left, heights[node]))
+    return "".join(parts).removesuffix(":0") + ";"
+
+
+def _quoted(name: str) -> str:
+    """A Newick label: in single quotes, which are doubled; line breaks become spaces."""
+    plain = "".join(c if c.isprintable() else " " for c in name)
+    return "'" + plain.replace("'", "''") + "'"
+
+
+def to_json(value: Any) -> str:
+    """JSON for machines: NumPy numbers as numbers, NaN and infinity as null."""
+    return json.dumps(_plain(value), indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(key): _plain(v) for key, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(v) for v in value]
+    if isinstance(value, np.ndarray):
+        return _plain(value.tolist())
+    if isinstance(value, np.generic):
+        return _plain(value.item())
+    if isinstance(value, float) and not np.isfinite(value):
+        return None
+    return value
