@@ -21,10 +21,13 @@ import os
 import secrets
 import zipfile
 from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from . import __version__
 
@@ -37,8 +40,91 @@ MAX_NPY_HEADER = 4096
 EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
+# What a file may name, and where it is defined: nothing else is ever imported for it.
+ESTIMATORS = {"KernelConvexClustering": ".estimators", "ConvexClustering": ".estimators"}
+# Objects that turn themselves into arrays (to_arrays, from_arrays).
+ARRAYS = {"Embedding": ".embedding", "ClusterPath": ".clusterpath"}
+# Frozen dataclasses of plain fields.
+RECORDS = {"Certificate": ".certificate", "Graph": ".graph"}
+
+
 class ModelFileError(ValueError):
     """The file is no model, is damaged, or is of a newer format; the message says which."""
+
+
+def save(
+    model: Any, path: str | os.PathLike[str], *, notes: Mapping[str, Any] | None = None
+) -> None:
+    """Write a fitted estimator to one file that :func:`load` reads.
+
+    Parameters
+    ----------
+    model : KernelConvexClustering or ConvexClustering
+        Fitted.
+    path : path-like
+        Replaced if it exists; left as it was if writing fails.
+    notes : mapping, optional
+        Plain data to keep beside the model, for :func:`load_notes`.
+
+    Raises
+    ------
+    TypeError
+        If a parameter is code (a callable kernel, a random generator), which data cannot hold.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from convexcluster import KernelConvexClustering, load
+    >>> X = np.array([[0.0], [0.1], [5.0], [5.1]])
+    >>> model = KernelConvexClustering(n_clusters=2).fit(X)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     model.save(f"{folder}/model")
+    ...     again = load(f"{folder}/model")
+    >>> again.predict([[0.2], [4.0]])
+    array([0, 1])
+    """
+    name = type(model).__name__
+    if name not in ESTIMATORS or not hasattr(model, "labels_"):
+        raise TypeError(f"save wants a fitted {' or '.join(ESTIMATORS)}, got {name}")
+    parameters = model.get_params(deep=False)
+    state = {key: value for key, value in vars(model).items() if key not in parameters}
+    write_container(
+        path,
+        {
+            "estimator": name,
+            "parameters": parameters,
+            "state": state,
+            "notes": dict(notes or {}),
+        },
+    )
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """Read an estimator back; its predictions are those of the saved one, to the last bit.
+
+    No code of the file is run. See :func:`save` for an example.
+
+    Raises
+    ------
+    ModelFileError
+        If the file is not a model, is damaged, or was written by a newer format.
+    """
+    content = read_container(path)
+    try:
+        home = import_module(ESTIMATORS[content["estimator"]], __package__)
+        model = getattr(home, content["estimator"])(**content["parameters"])
+        for key, value in content["state"].items():
+            if not key.strip("_").isidentifier() or hasattr(type(model), key):
+                raise ValueError(f"unknown attribute {key!r}")
+            setattr(model, key, value)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise ModelFileError(f"{os.fspath(path)} is damaged: {_plain(error)}") from error
+    return model
+
+
+def load_notes(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Read the notes that were saved beside a model."""
+    return dict(read_container(path).get("notes", {}))
 
 
 def write_container(path: str | os.PathLike[str], content: Mapping[str, Any]) -> None:
@@ -91,12 +177,11 @@ def read_container(path: str | os.PathLike[str]) -> dict[str, Any]:
         If the file is not a model, is damaged, or was written by a newer format.
     """
     name = os.fspath(path)
-    if not zipfile.is_zipfile(name):  # raises nothing for a missing file, so open it first
-        with open(name, "rb"):
-            pass
+    whole = io.BytesIO(Path(path).read_bytes())
+    if not zipfile.is_zipfile(whole):
         raise ModelFileError(f"{name} is not a convexcluster model, or its end is cut off")
     try:
-        with zipfile.ZipFile(name) as archive:
+        with zipfile.ZipFile(whole) as archive:
             members = {info.filename: info for info in archive.infolist()}
             if "header.json" not in members or "header.sha256" not in members:
                 raise ModelFileError(f"{name} is a zip file, but not a convexcluster model")
@@ -105,9 +190,9 @@ def read_container(path: str | os.PathLike[str]) -> dict[str, Any]:
             header = _header(name, archive)
             digests = header["sha256"]
             raw = [archive.read(f"arrays/{k}.npy") for k in range(len(digests))]
-    except (zipfile.BadZipFile, KeyError, EOFError, NotImplementedError, OSError) as error:
-        if isinstance(error, OSError) and error.errno is not None:
-            raise
+    except ModelFileError:
+        raise
+    except Exception as error:  # zipfile answers damage with half a dozen kinds of errors
         raise ModelFileError(f"{name} is damaged: {_plain(error)}") from error
     for k, (data, digest) in enumerate(zip(raw, digests, strict=True)):
         if hashlib.sha256(data).hexdigest() != digest:
@@ -152,6 +237,8 @@ def _encode(value: Any, arrays: list[bytes], where: str) -> Any:
     if isinstance(value, float):
         return value if np.isfinite(value) else {"float": repr(value)}
     if isinstance(value, np.ndarray):
+        if value.dtype.kind in "OUT" and all(isinstance(v, str) for v in value.flat):
+            return {"strings": value.tolist()}  # names of the columns
         if value.dtype.kind not in "biuf":
             raise TypeError(f"{where} is an array of {value.dtype}: only numbers can be saved")
         buffer = io.BytesIO()
@@ -159,11 +246,24 @@ def _encode(value: Any, arrays: list[bytes], where: str) -> Any:
         arrays.append(buffer.getvalue())
         return {"array": len(arrays) - 1}
     if isinstance(value, Mapping):
-        return {
-            "map": {str(key): _encode(v, arrays, f"{where}.{key}") for key, v in value.items()}
-        }
+        return {"map": {str(key): _encode(v, arrays, f"{where}.{key}") for key, v in value.items()}}
     if isinstance(value, list | tuple):
         return [_encode(v, arrays, f"{where}[{k}]") for k, v in enumerate(value)]
+    if sparse.issparse(value):
+        csr = sparse.csr_array(value)
+        parts = {"data": csr.data, "indices": csr.indices, "indptr": csr.indptr}
+        return {"sparse": _encode({**parts, "shape": list(csr.shape)}, arrays, where)}
+    name = type(value).__name__
+    if name in ARRAYS:
+        return {"object": [name, _encode(value.to_arrays(), arrays, where)]}
+    if name in RECORDS and is_dataclass(value):
+        plain = {f.name: getattr(value, f.name) for f in fields(value)}
+        return {"record": [name, _encode(plain, arrays, where)]}
+    if callable(value):
+        raise TypeError(
+            f"{where} is a function or object of code, which a model file cannot hold: "
+            "use a named kernel or kernel='precomputed'"
+        )
     raise TypeError(f"{where} is a {type(value).__name__}, which cannot be saved without pickle")
 
 
@@ -179,6 +279,19 @@ def _decode(value: Any, arrays: list[np.ndarray]) -> Any:
         return arrays[inner]
     if mark == "float":
         return {"nan": np.nan, "inf": np.inf, "-inf": -np.inf}[inner]
+    if mark == "strings":
+        return np.array(inner, dtype=object)
+    if mark == "sparse":
+        part = _decode(inner, arrays)
+        shape = tuple(part.pop("shape"))
+        return sparse.csr_array((part["data"], part["indices"], part["indptr"]), shape=shape)
+    name, content = inner
+    if mark == "object":
+        cls = getattr(import_module(ARRAYS[name], __package__), name)
+        return cls.from_arrays(_decode(content, arrays))
+    if mark == "record":
+        cls = getattr(import_module(RECORDS[name], __package__), name)
+        return cls(**_decode(content, arrays))
     raise ValueError(f"unknown mark {mark!r}")
 
 

@@ -21,13 +21,13 @@ def watched() -> bool:
 
 
 @contextmanager
-def working(task: str) -> Iterator[Callable[[int, int | None, str], None]]:
+def working(task: str) -> Iterator[Callable[..., None]]:
     """Show a bar for ``task`` while the block runs; silent when nobody watches.
 
     Yields ``advance(done, total, note)``; a total of None leaves the bar pulsing.
     """
     if not watched():
-        yield lambda done, total=None, note="": None
+        yield lambda *_: None
         return
     with Progress(
         SpinnerColumn(),

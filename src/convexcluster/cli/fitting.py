@@ -248,4 +248,3 @@ def _show(summary: dict[str, Any]) -> None:
 def _sizes(sizes: Sequence[int]) -> str:
     shown = ", ".join(str(size) for size in sizes[:12])
     return shown + (f", … ({len(sizes)} in all)" if len(sizes) > 12 else "")
-

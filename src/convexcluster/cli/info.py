@@ -64,7 +64,7 @@ def _threads() -> dict[str, int]:
     from threadpoolctl import threadpool_info
 
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    counts = {"cores": int(usable or 1), "numba": int(numba.config.NUMBA_NUM_THREADS)}
+    counts = {"cores": int(usable or 1), "numba": int(numba.get_num_threads())}
     for pool in threadpool_info():
         name = str(pool.get("internal_api", "other"))
         counts[name] = max(counts.get(name, 0), int(pool["num_threads"]))

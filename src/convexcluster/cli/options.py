@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any, cast, get_type_hints
 
 import typer
 
@@ -265,9 +265,9 @@ class Output:
 class Common:
     """Every command has these."""
 
-    json: Annotated[
-        bool, typer.Option("--json", help="One JSON document on standard output.")
-    ] = False
+    json: Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")] = (
+        False
+    )
     # Read by main() from the arguments, so that it covers wrong usage as well.
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False
 
@@ -275,9 +275,7 @@ class Common:
 def spread(command: Callable[..., None]) -> Callable[..., None]:
     """Replace each dataclass parameter of ``command`` by its fields."""
     hints = get_type_hints(command, include_extras=True)
-    groups = {
-        name: hints[name] for name in inspect.signature(command).parameters if name in hints
-    }
+    groups = {name: hints[name] for name in inspect.signature(command).parameters if name in hints}
     parameters: list[inspect.Parameter] = []
     for name, parameter in inspect.signature(command).parameters.items():
         group = groups[name]
@@ -302,7 +300,7 @@ def spread(command: Callable[..., None]) -> Callable[..., None]:
     @wraps(command)
     def flat(**values: Any) -> None:
         packed = {
-            name: group(**{f.name: values[f.name] for f in fields(group)})
+            name: cast(Any, group)(**{f.name: values[f.name] for f in fields(group)})
             if is_dataclass(group)
             else values[name]
             for name, group in groups.items()

@@ -8,6 +8,7 @@ Input is a :class:`~convexcluster.cli.read.Table`; output its matrix for the est
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +18,7 @@ from ..problem import Floats
 from .read import Table, first_missing
 from .refusal import Exit, Refusal
 
-FILLS = {"mean": np.nanmean, "median": np.nanmedian}
+FILLS: dict[str, Callable[..., Floats]] = {"mean": np.nanmean, "median": np.nanmedian}
 
 
 @dataclass(frozen=True)

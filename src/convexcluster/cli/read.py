@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -181,9 +181,7 @@ def _by_ending(name: str) -> str:
     for ending in sorted(ENDINGS, key=len, reverse=True):
         if lower.endswith(ending):
             return ENDINGS[ending]
-    raise Refusal(
-        f"{name} has no ending that tells its format: pass --format {'|'.join(FORMATS)}"
-    )
+    raise Refusal(f"{name} has no ending that tells its format: pass --format {'|'.join(FORMATS)}")
 
 
 def _sniff(content: bytes) -> str:
@@ -216,6 +214,8 @@ def _read_text(content: Path | bytes, separator: str, source: Source) -> _Raw:
         raise Refusal(f"{_name(source)} has {copies} columns called {name!r}: rename them")
     text = {source.id_column, source.label_column}
     missing = [*MISSING, *source.missing]
+    # Text becomes the nearest double: pandas 3 does so always, pandas 2 when asked.
+    exact = {"float_precision": "round_trip"} if pd.__version__.startswith("2.") else {}
     with warnings.catch_warnings():
         warnings.simplefilter("error", pd.errors.ParserWarning)  # it would drop the extra fields
         frame = pd.read_csv(
@@ -226,8 +226,8 @@ def _read_text(content: Path | bytes, separator: str, source: Source) -> _Raw:
             dtype={name: str for name in names if name in text},
             keep_default_na=False,
             na_values={name: missing for name in names if name not in text},
-            float_precision="round_trip",  # the nearest double, on every platform
             **how,
+            **exact,
         )
     return _Raw(frame, nameless=nameless)
 
@@ -254,7 +254,7 @@ def _read_arrays(stream: Path | io.BytesIO, form: str, source: Source) -> _Raw:
         from scipy.io import loadmat
 
         try:
-            loaded = loadmat(stream, appendmat=False)
+            loaded = loadmat(cast(Any, stream), appendmat=False)
         except NotImplementedError:
             raise Refusal(
                 f"{_name(source)} is a MATLAB 7.3 file: save it with save(..., '-v7')"
