@@ -24,7 +24,7 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from scipy import sparse
@@ -250,7 +250,7 @@ def _encode(value: Any, arrays: list[bytes], where: str) -> Any:
     if isinstance(value, list | tuple):
         return [_encode(v, arrays, f"{where}[{k}]") for k, v in enumerate(value)]
     if sparse.issparse(value):
-        csr = sparse.csr_array(value)
+        csr: Any = sparse.csr_array(cast(Any, value))
         parts = {"data": csr.data, "indices": csr.indices, "indptr": csr.indptr}
         return {"sparse": _encode({**parts, "shape": list(csr.shape)}, arrays, where)}
     name = type(value).__name__
