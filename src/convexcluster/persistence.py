@@ -45,7 +45,7 @@ ESTIMATORS = {"KernelConvexClustering": ".estimators", "ConvexClustering": ".est
 # Objects that turn themselves into arrays (to_arrays, from_arrays).
 ARRAYS = {"Embedding": ".embedding", "ClusterPath": ".clusterpath"}
 # Frozen dataclasses of plain fields.
-RECORDS = {"Certificate": ".certificate", "Graph": ".graph"}
+RECORDS = {"Certificate": ".certificate", "Graph": ".graph", "Selection": ".selection"}
 
 
 class ModelFileError(ValueError):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -104,7 +105,8 @@ def _fit_and_write(
 
     estimator = KernelConvexClustering(**parameters)
     begin = time.perf_counter()
-    with collected_warnings() as notes, working(f"fitting {X.shape[0]} × {X.shape[1]}"):
+    task = f"fitting {X.shape[0]} × {X.shape[1]}"
+    with collected_warnings() as notes, working(task) as advance, followed(estimator, advance):
         estimator.fit(X)
     seconds = time.perf_counter() - begin
     summary = summarize(estimator, table, seconds, notes)
@@ -117,6 +119,20 @@ def _fit_and_write(
                 output, estimator, table, preparation, summary, partitions=command == "path"
             )
     return summary, estimator
+
+
+@contextmanager
+def followed(estimator: Any, advance: Callable[..., None]) -> Iterator[None]:
+    """Let ``advance`` hear of every γ of the path while the block runs."""
+
+    def heard(step: int, total: int, gamma: float, k: int, gap: float) -> None:
+        advance(step + 1, total, f"γ = {gamma:.3g}, {k} clusters")
+
+    estimator._progress = lambda: heard
+    try:
+        yield
+    finally:
+        del estimator._progress
 
 
 def summarize(
@@ -139,6 +155,11 @@ def summarize(
             "radius": certificate.radius,
             "embedding_error": certificate.embedding_error,
             "partition": str(certificate.partition),
+        },
+        "selection": {
+            "method": estimator.selection_.method,
+            "confidence": estimator.selection_.confidence,
+            "verdict": estimator.selection_.verdict,
         },
         "seconds": seconds,
         "warnings": list(notes),
@@ -186,7 +207,9 @@ def write_results(
         (folder / "labels.csv").write_text(labels_csv(table.ids, estimator.labels_), "utf-8")
         estimator.path_.to_frame().to_parquet(folder / "path.parquet", index=False)
         linkage = estimator.path_.to_linkage()
-        (folder / "tree.json").write_text(tree_json(linkage, table.ids), "utf-8")
+        (folder / "tree.json").write_text(
+            tree_json(linkage, table.ids, estimator.linkage_), "utf-8"
+        )
         (folder / "tree.nwk").write_text(newick(linkage, table.ids) + "\n", "utf-8")
         if partitions:
             _partitions(estimator.path_, table.ids).to_parquet(

@@ -132,20 +132,29 @@ def spreadsheet_safe(text: str) -> str:
     return text
 
 
-def tree_json(linkage: Floats, ids: Sequence[str]) -> str:
-    """The merge tree as one flat list: deep trees would overflow nested JSON readers."""
-    merges = [[int(a), int(b), float(g), int(size)] for a, b, g, size in linkage]
-    return json.dumps(
-        {
-            "format": "convexcluster tree",
-            "version": 1,
-            "leaves": list(ids),
-            "columns": ["left", "right", "gamma", "size"],
-            "note": "node n + k is the k-th merge, n the number of leaves",
-            "merges": merges,
-        },
-        ensure_ascii=False,
-    )
+def tree_json(linkage: Floats, ids: Sequence[str], label_tree: Floats | None = None) -> str:
+    """The fusion tree, and the tree that the labels were cut from, each as one flat list.
+
+    Nested JSON would overflow the readers of deep trees.
+    """
+    content: dict[str, Any] = {
+        "format": "convexcluster tree",
+        "version": 1,
+        "note": "node n + k is the k-th merge, n the number of leaves; heights are fusion γ",
+        "leaves": list(ids),
+        "columns": ["left", "right", "gamma", "size"],
+        "merges": _merges(linkage),
+    }
+    if label_tree is not None:
+        content["label_tree"] = {
+            "columns": ["left", "right", "height", "size"],
+            "merges": _merges(label_tree),
+        }
+    return json.dumps(content, ensure_ascii=False)
+
+
+def _merges(linkage: Floats) -> list[list[float]]:
+    return [[int(a), int(b), float(height), int(size)] for a, b, height, size in linkage]
 
 
 def newick(linkage: Floats, ids: Sequence[str]) -> str:
