@@ -1,0 +1,352 @@
+"""The command as a user runs it: real files in, files and exit codes out."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_iris
+
+import convexcluster
+from convexcluster.cli import main
+
+FILES = [
+    "labels.csv", "model", "path.parquet", "report.html", "summary.json", "tree.json", "tree.nwk",
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Outcome:
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self):
+        return json.loads(self.out)
+
+
+@pytest.fixture
+def run(capsys, monkeypatch):
+    def call(*arguments, stdin=None):
+        if stdin is not None:
+            monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as left:
+            main([str(a) for a in arguments])
+        captured = capsys.readouterr()
+        return Outcome(left.value.code, captured.out, captured.err)
+
+    return call
+
+
+def refused(outcome, code, *parts):
+    """One sentence on standard error, nothing on standard output."""
+    assert outcome.code == code, outcome.err
+    assert outcome.out == ""
+    assert outcome.err.startswith("convexcluster: ")
+    assert outcome.err.count("\n") == 1
+    for part in parts:
+        assert part in outcome.err
+
+
+@pytest.fixture(scope="module")
+def iris(tmp_path_factory):
+    """Fisher's irises as a person keeps them: ids, text labels, one hostile id."""
+    folder = tmp_path_factory.mktemp("iris")
+    data = load_iris()
+    frame = pd.DataFrame(data.data, columns=["sepal l", "sepal w", "petal l", "petal w"])
+    frame.insert(0, "flower", [f"f{i}" for i in range(150)])
+    frame.loc[3, "flower"] = '=HYPERLINK("http://x")'
+    frame["species"] = data.target_names[data.target]
+    frame.to_csv(folder / "iris.csv", index=False)
+    return folder / "iris.csv"
+
+
+ROLES = ("--id-column", "flower", "--label-column", "species")
+
+
+@pytest.fixture(scope="module")
+def fitted(iris):
+    """The folder that ``fit`` writes."""
+    out = iris.parent / "out"
+    with pytest.raises(SystemExit) as left:
+        main(["fit", str(iris), *ROLES, "-k", "3", "--standardize", "--out", str(out)])
+    assert left.value.code == 0
+    return out
+
+
+def test_fit_writes_everything(fitted, iris):
+    assert sorted(p.name for p in fitted.iterdir()) == FILES
+    summary = json.loads((fitted / "summary.json").read_text())
+    assert summary["files"] == FILES
+    assert summary["n_clusters"] == 3
+    assert sum(summary["cluster_sizes"]) == summary["n_samples"] == 150
+    assert summary["n_features"] == 4
+    assert summary["scores"]["nmi"] > 0.6
+    assert summary["certificate"]["relative_gap"] <= 1e-6
+    assert summary["ids_escaped_for_spreadsheets"] == 1
+    rows = list(csv.reader((fitted / "labels.csv").open(encoding="utf-8")))
+    assert rows[0] == ["id", "label"]
+    assert rows[4][0] == '\'=HYPERLINK("http://x")'
+    model = convexcluster.load(fitted / "model")
+    assert [int(r[1]) for r in rows[1:]] == model.labels_.tolist()
+
+
+def test_path_parquet_and_trees_agree_with_the_model(fitted):
+    model = convexcluster.load(fitted / "model")
+    frame = pd.read_parquet(fitted / "path.parquet")
+    np.testing.assert_array_equal(frame["gamma"], model.path_.gammas)
+    np.testing.assert_array_equal(frame["n_clusters"], model.path_.n_clusters)
+    tree = json.loads((fitted / "tree.json").read_text())
+    np.testing.assert_array_equal(tree["merges"], model.path_.to_linkage())
+    np.testing.assert_array_equal(tree["label_tree"]["merges"], model.linkage_)
+    assert tree["leaves"][3] == '=HYPERLINK("http://x")'
+    newick = (fitted / "tree.nwk").read_text()
+    assert newick.endswith(";\n")
+    assert newick.count("(") == newick.count(")") == 149
+    assert newick.count("'f") == 149
+
+
+def test_predict_gives_the_fitted_labels(run, fitted, iris, tmp_path):
+    done = run("predict", fitted, iris, *ROLES, "--out", tmp_path / "p.csv")
+    assert done.code == 0
+    model = convexcluster.load(fitted / "model")
+    data = pd.read_csv(iris).iloc[:, 1:5].to_numpy()
+    scaled = (data - data.mean(axis=0)) / data.std(axis=0)
+    found = [int(r["label"]) for r in csv.DictReader((tmp_path / "p.csv").open())]
+    assert found == model.predict(scaled).tolist()
+    assert done.err.startswith("NMI ")
+    again = run("predict", fitted / "model", iris, *ROLES, "--out", tmp_path / "p.csv")
+    refused(again, 4, "exists", "--force")
+    printed = run("predict", fitted, "-", "--id-column", "flower", stdin=iris.read_bytes())
+    assert printed.out == (tmp_path / "p.csv").read_text()
+
+
+def test_predict_wants_the_fitted_columns(run, fitted, tmp_path):
+    (tmp_path / "new.csv").write_text("petal w,petal l,sepal l,sepal w\n0.2,1.4,5.1,3.5\n")
+    answer = run("predict", fitted, tmp_path / "new.csv", "--json").json
+    model = convexcluster.load(fitted / "model")
+    assert answer["labels"] == [int(model.labels_[0])]  # the first flower, columns shuffled
+    (tmp_path / "few.csv").write_text("petal w,petal l\n0.2,1.4\n")
+    refused(run("predict", fitted, tmp_path / "few.csv"), 3, "column 'sepal l'")
+
+
+def test_fit_as_json_from_standard_input(run, iris):
+    done = run("fit", "-", *ROLES, "-k", "2", "--json", stdin=iris.read_bytes())
+    assert done.code == 0
+    assert done.json["n_clusters"] == 2
+    assert done.json["input"] == "-"
+    assert done.err == ""  # silent when not a terminal
+
+
+def test_fit_for_a_person(run, iris):
+    done = run("fit", iris, *ROLES, "--columns", "petal*", "--gamma", "0.5", "--labels", "fusion")
+    assert done.code == 0
+    for word in ("clusters", "relative gap", "NMI", "partition"):
+        assert word in done.out
+
+
+def test_force(run, iris, tmp_path):
+    arguments = ("fit", iris, *ROLES, "--columns", "petal*", "-k", "3", "--no-report")
+    assert run(*arguments, "--out", tmp_path / "o").code == 0
+    assert not (tmp_path / "o" / "report.html").exists()
+    refused(run(*arguments, "--out", tmp_path / "o"), 4, "--force")
+    assert run(*arguments, "--out", tmp_path / "o", "--force").code == 0
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "notes.txt").write_text("keep")
+    refused(run(*arguments, "-o", tmp_path / "mine", "--force"), 4, "not written by convexcluster")
+    assert (tmp_path / "mine" / "notes.txt").read_text() == "keep"
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["mine", "o"]
+
+
+def test_path_command(run, iris, tmp_path):
+    out = tmp_path / "o"
+    done = run("path", iris, *ROLES, "--gammas", "0.05:5:6", "--out", out, "--json", "--no-report")
+    assert done.code == 0, done.err
+    steps = done.json["path"]
+    assert [s["gamma"] for s in steps] == pytest.approx(np.geomspace(0.05, 5, 6))
+    assert all(s["certified"] for s in steps)
+    parts = pd.read_parquet(out / "partitions.parquet")
+    assert list(parts["id"][:2]) == ["f0", "f1"]
+    model = convexcluster.load(out / "model")
+    for gamma, column in zip(model.path_.gammas, parts.columns[1:]):
+        assert float(column) == gamma
+        np.testing.assert_array_equal(parts[column], model.path_.labels(gamma=gamma))
+    shown = run("path", iris, *ROLES, "--gammas", "0.1,1")
+    assert "n_clusters" in shown.out
+
+
+def test_missing_values(run, tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(30, 2)) + 8 * (np.arange(30) % 2)[:, None])
+    frame.columns = ["height", "weight"]
+    frame.loc[4, "weight"] = np.nan
+    frame.to_csv(tmp_path / "d.csv", index=False)
+    refused(run("fit", tmp_path / "d.csv"), 3, "row 5", "'weight'", "--impute")
+    done = run("fit", tmp_path / "d.csv", "--impute", "median", "-k", "2", "--out", tmp_path / "o")
+    assert done.code == 0, done.err
+    (tmp_path / "new.csv").write_text("height,weight\n8,\n")
+    assert run("predict", tmp_path / "o", tmp_path / "new.csv").code == 0
+    assert run("fit", tmp_path / "d.csv", "--impute", "mean", "-k", "2").code == 0
+
+
+def test_precomputed_kernel(run, iris, tmp_path):
+    X = load_iris().data[::3]
+    K = np.exp(-((X[:, None] - X[None]) ** 2).sum(axis=2) / 2)
+    np.save(tmp_path / "K.npy", K)
+    done = run(
+        "fit", tmp_path / "K.npy", "--kernel", "precomputed", "-k", "3", "-o", tmp_path / "o"
+    )
+    assert done.code == 0, done.err
+    model = convexcluster.load(tmp_path / "o" / "model")
+    np.save(tmp_path / "new.npy", K[:7])
+    answer = run("predict", tmp_path / "o", tmp_path / "new.npy", "--json").json
+    assert answer["labels"] == model.predict(K[:7]).tolist()
+    np.save(tmp_path / "wide.npy", K[:, :5])
+    refused(run("fit", tmp_path / "wide.npy", "--kernel", "precomputed"), 3, "square", "50 × 5")
+    refused(run("predict", tmp_path / "o", tmp_path / "wide.npy"), 3, "50 kernel values")
+    skew = run("fit", tmp_path / "K.npy", "--kernel", "precomputed", "--standardize")
+    refused(skew, 2, "--standardize does not go with")
+
+
+WRONG = {
+    "no file": (("fit", "absent.csv"), 3, "absent.csv does not exist"),
+    "text column": (("fit", "IRIS", "--id-column", "flower"), 3, "column 'species'"),
+    "option": (("fit", "IRIS", "--clusters", "3"), 2, "--clusters"),
+    "value": (("fit", "IRIS", "--n-clusters", "three"), 2, "--n-clusters"),
+    "command": (("cluster", "IRIS"), 2, "cluster"),
+    "no argument": (("fit",), 2, "data"),
+    "kernel": (("fit", "IRIS", *ROLES, "--kernel", "fancy"), 3, "fancy"),
+    "kernel param": (("fit", "IRIS", *ROLES, "--kernel-param", "degree"), 2, "NAME=VALUE"),
+    "gamma": (("fit", "IRIS", *ROLES, "--gamma", "-1"), 3, "gamma"),
+    "gammas": (("path", "IRIS", *ROLES, "--gammas", "a:b"), 2, "FROM:TO:COUNT"),
+    "too many clusters": (("fit", "IRIS", *ROLES, "-k", "1000"), 3, "n_clusters=1000"),
+    "impute": (("fit", "IRIS", *ROLES, "--impute", "mode"), 2, "mean or median"),
+    "format": (("fit", "IRIS", "--format", "xlsx"), 2, "--format must be"),
+    "grid": (("tune", "IRIS", *ROLES, "--grid", "bandwidth"), 2, "NAME=VALUE"),
+    "no model": (("predict", "absent", "IRIS"), 3, "absent does not exist"),
+    "not a model": (("predict", "IRIS", "IRIS"), 3, "not a convexcluster model"),
+    "target": (("reproduce", "table99"), 2, "table99"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_errors_are_one_sentence(run, iris, case, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    arguments, code, part = WRONG[case]
+    refused(run(*(iris if a == "IRIS" else a for a in arguments)), code, part)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_damaged_and_newer_models(run, fitted, iris, tmp_path):
+    raw = (fitted / "model").read_bytes()
+    (tmp_path / "cut").write_bytes(raw[: len(raw) // 2])
+    refused(run("predict", tmp_path / "cut", iris), 3, "cut off")
+    spot = raw.index(b"NUMPY") + 200
+    (tmp_path / "flip").write_bytes(raw[:spot] + bytes([raw[spot] ^ 1]) + raw[spot + 1 :])
+    refused(run("predict", tmp_path / "flip", iris), 3, "damaged")
+
+
+def test_debug_shows_the_traceback(run):
+    done = run("fit", "absent.csv", "--debug")
+    assert done.code == 3
+    assert "Traceback" in done.err
+    assert "absent.csv does not exist" in done.err.splitlines()[-1]
+
+
+def test_unexpected_errors_say_so(run, iris, monkeypatch):
+    def fail(*_):
+        raise RuntimeError("broken\nin two lines")
+
+    monkeypatch.setattr("convexcluster.cli.fitting.read", fail)
+    refused(run("fit", iris), 1, "unexpected RuntimeError: broken in two lines", "--debug")
+
+
+def test_interrupted(run, iris, monkeypatch, tmp_path):
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("convexcluster.persistence.save", stop)
+    done = run("fit", iris, *ROLES, "-k", "2", "--out", tmp_path / "o")
+    refused(done, 130, "interrupted; nothing was written")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("module", ["typer", "pandas", "pyarrow"])
+def test_a_missing_extra_is_named(run, iris, monkeypatch, module):
+    monkeypatch.setitem(sys.modules, module, None)
+    refused(run("fit", iris), 5, f"{module} is needed", "pip install 'convexcluster[cli]'")
+
+
+def test_report_command(run, fitted, iris, tmp_path):
+    out = tmp_path / "r.html"
+    done = run("report", fitted, "--data", iris, *ROLES, "--out", out)
+    assert done.code == 0, done.err
+    page = out.read_text("utf-8")
+    assert "petal l" in page
+    assert "setosa" in page
+    refused(run("report", fitted, "--out", out), 4, "--force")
+    assert run("report", fitted, "--out", out, "--force", "--json").json["bytes"] > 1000
+    (tmp_path / "few.csv").write_text("\n".join(iris.read_text().splitlines()[:20]))
+    refused(run("report", fitted, "--data", tmp_path / "few.csv", "-o", tmp_path / "x"), 3, "rows")
+
+
+def test_info(run):
+    facts = run("info", "--json").json
+    assert facts["convexcluster"] == convexcluster.__version__
+    assert facts["extras"]["cli"] == "installed"
+    assert facts["threads"]["cores"] >= 1
+    assert set(facts["cache"]) == {"folder", "compiled"}
+    assert "numba" in run("info").out
+
+
+def test_version_and_help(run):
+    assert run("--version").out == f"convexcluster {convexcluster.__version__}\n"
+    text = run("--help").out
+    for command in ("fit", "path", "predict", "tune", "report", "demo", "reproduce", "info"):
+        assert command in text
+        assert run(command, "--help").code == 0
+    assert "Exit codes" in text
+    assert "--install-completion" in text
+
+
+def shell(*arguments, **environment):
+    source = Path(convexcluster.__file__).parents[1]
+    variables = {**os.environ, "PYTHONPATH": str(source), **environment}
+    command = [sys.executable, "-m", "convexcluster", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, env=variables, check=False)
+
+
+def test_as_a_process(fitted, iris):
+    done = shell("predict", fitted, iris, "--id-column", "flower")
+    assert done.returncode == 0, done.stderr
+    labels = [int(r["label"]) for r in csv.DictReader(io.StringIO(done.stdout))]
+    model = convexcluster.load(fitted / "model")
+    data = pd.read_csv(iris).iloc[:, 1:5].to_numpy()
+    assert labels == model.predict((data - data.mean(axis=0)) / data.std(axis=0)).tolist()
+    failed = shell("fit", "absent.csv")
+    assert (failed.returncode, failed.stdout) == (3, "")
+    assert failed.stderr == "convexcluster: absent.csv does not exist\n"
+
+
+def test_shell_completion():
+    done = shell(
+        _CONVEXCLUSTER_COMPLETE="complete_bash", COMP_WORDS="convexcluster re", COMP_CWORD="1"
+    )
+    assert done.stdout.split() == ["report", "reproduce"]
+    kernels = shell(
+        _CONVEXCLUSTER_COMPLETE="complete_bash",
+        COMP_WORDS="convexcluster fit x.csv --kernel la",
+        COMP_CWORD="4",
+    )
+    assert kernels.stdout.split() == ["laplacian"]
