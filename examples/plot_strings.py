@@ -14,12 +14,34 @@ import numpy as np
 from convexcluster import KernelConvexClustering
 from convexcluster.plots import KernelMatrixDisplay
 
-WORDS = """
-    station stationary stations stationed nation national nations nationality
-    flower flowers flowering flowery wallflower sunflower cornflower
-    thunder thunders thundering thunderous thunderstorm
-    keyboard keyboards board boards boarding blackboard
-""".split()
+WORDS = [
+    "station",
+    "stationary",
+    "stations",
+    "stationed",
+    "nation",
+    "national",
+    "nations",
+    "nationality",
+    "flower",
+    "flowers",
+    "flowering",
+    "flowery",
+    "wallflower",
+    "sunflower",
+    "cornflower",
+    "thunder",
+    "thunders",
+    "thundering",
+    "thunderous",
+    "thunderstorm",
+    "keyboard",
+    "keyboards",
+    "board",
+    "boards",
+    "boarding",
+    "blackboard",
+]
 
 
 def triples(word):
