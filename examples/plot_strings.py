@@ -14,34 +14,13 @@ import numpy as np
 from convexcluster import KernelConvexClustering
 from convexcluster.plots import KernelMatrixDisplay
 
-WORDS = [
-    "station",
-    "stationary",
-    "stations",
-    "stationed",
-    "nation",
-    "national",
-    "nations",
-    "nationality",
-    "flower",
-    "flowers",
-    "flowering",
-    "flowery",
-    "wallflower",
-    "sunflower",
-    "cornflower",
-    "thunder",
-    "thunders",
-    "thundering",
-    "thunderous",
-    "thunderstorm",
-    "keyboard",
-    "keyboards",
-    "board",
-    "boards",
-    "boarding",
-    "blackboard",
+FAMILIES = [
+    "station stationary stations stationed nation national nations nationality",
+    "flower flowers flowering flowery wallflower sunflower cornflower",
+    "thunder thunders thundering thunderous thunderstorm",
+    "keyboard keyboards board boards boarding blackboard",
 ]
+WORDS = " ".join(FAMILIES).split()
 
 
 def triples(word):
