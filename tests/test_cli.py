@@ -350,3 +350,32 @@ def test_shell_completion():
         COMP_CWORD="4",
     )
     assert kernels.stdout.split() == ["laplacian"]
+
+
+def test_a_person_is_told_of_compiling_and_progress(run, iris, monkeypatch):
+    monkeypatch.setattr("convexcluster.cli.console.watched", lambda: True)
+    monkeypatch.setattr("convexcluster.cli.console.compiled_before", lambda: False)
+    done = run("fit", iris, *ROLES, "-k", "3")
+    assert done.code == 0
+    assert "compiling" in done.err
+    assert "fitting 150 × 4" in done.err
+    monkeypatch.setattr("convexcluster.cli.console.compiled_before", lambda: True)
+    assert "compiling" not in run("fit", iris, *ROLES, "-k", "3").err
+
+
+def test_the_cache_is_told_apart_from_no_cache(tmp_path):
+    """A fresh cache folder holds nothing; after one call it does."""
+    code = (
+        "from convexcluster.cli.console import compiled_before\n"
+        "print(compiled_before())\n"
+        "import numpy as np\n"
+        "from convexcluster.labels import ward_tree\n"
+        "ward_tree(np.arange(6.0).reshape(3, 2), np.ones(3))\n"
+        "print(compiled_before())\n"
+    )
+    source = Path(convexcluster.__file__).parents[1]
+    variables = {**os.environ, "PYTHONPATH": str(source), "NUMBA_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=variables, check=True
+    )
+    assert done.stdout.split() == ["False", "True"]
