@@ -64,7 +64,7 @@ def _explain(error: BaseException) -> tuple[int, str]:
         command = context.command_path if context is not None else "convexcluster"
         text = " ".join(error.format_message().split()).rstrip(".")
         return Exit.USAGE, f"{text} (see {command} --help)"
-    if isinstance(error, ImportError):
+    if isinstance(error, ImportError) and "pip install" in text:
         return Exit.EXTRA, text
     if type(error).__name__ == "InvalidParameterError":  # scikit-learn's, for a parameter's value
         return Exit.USAGE, text

@@ -37,6 +37,7 @@ def tune(
     """Try many parameters and keep the best: by the labels if given, else without them."""
     if output.out is not None:
         check_folder(output.out, force=output.force)
+    axes = dict(_axis(text) for text in grid)
     table = read(source.source())
     parameters = model.parameters()
     preparation = Preparation.of(
@@ -51,8 +52,8 @@ def tune(
     from ..tuning import tune as search
 
     options: dict[str, Any] = {"estimator": KernelConvexClustering(**parameters)}
-    if grid:
-        options["grid"] = dict(_axis(text) for text in grid)
+    if axes:
+        options["grid"] = axes
     begin = time.perf_counter()
     with collected_warnings() as notes, working("tuning"):
         result = search(X, None if table.labels is None else list(table.labels), **options)
