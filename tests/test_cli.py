@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -66,8 +67,9 @@ def iris(tmp_path_factory):
     data = load_iris()
     frame = pd.DataFrame(data.data, columns=["sepal l", "sepal w", "petal l", "petal w"])
     frame.insert(0, "flower", [f"f{i}" for i in range(150)])
-    frame.loc[3, "flower"] = '=HYPERLINK("http://x")'
     frame["species"] = data.target_names[data.target]
+    frame = frame[::2]
+    frame.loc[6, "flower"] = '=HYPERLINK("http://x")'
     frame.to_csv(folder / "iris.csv", index=False)
     return folder / "iris.csv"
 
@@ -90,7 +92,7 @@ def test_fit_writes_everything(fitted, iris):
     summary = json.loads((fitted / "summary.json").read_text())
     assert summary["files"] == FILES
     assert summary["n_clusters"] == 3
-    assert sum(summary["cluster_sizes"]) == summary["n_samples"] == 150
+    assert sum(summary["cluster_sizes"]) == summary["n_samples"] == 75
     assert summary["n_features"] == 4
     assert summary["scores"]["nmi"] > 0.6
     assert summary["certificate"]["relative_gap"] <= 1e-6
@@ -113,8 +115,9 @@ def test_path_parquet_and_trees_agree_with_the_model(fitted):
     assert tree["leaves"][3] == '=HYPERLINK("http://x")'
     newick = (fitted / "tree.nwk").read_text()
     assert newick.endswith(";\n")
-    assert newick.count("(") == newick.count(")") == 149
-    assert newick.count("'f") == 149
+    bare = re.sub(r"'[^']*'", "", newick)  # the labels are quoted, the hostile one too
+    assert bare.count("(") == bare.count(")") == 74
+    assert newick.count("'") == 150
 
 
 def test_predict_gives_the_fitted_labels(run, fitted, iris, tmp_path):
@@ -177,7 +180,7 @@ def test_path_command(run, iris, tmp_path):
     assert [s["gamma"] for s in steps] == pytest.approx(np.geomspace(0.05, 5, 6))
     assert all(s["certified"] for s in steps)
     parts = pd.read_parquet(out / "partitions.parquet")
-    assert list(parts["id"][:2]) == ["f0", "f1"]
+    assert list(parts["id"][:2]) == ["f0", "f2"]
     model = convexcluster.load(out / "model")
     for gamma, column in zip(model.path_.gammas, parts.columns[1:]):
         assert float(column) == gamma
@@ -273,7 +276,7 @@ def test_unexpected_errors_say_so(run, iris, monkeypatch):
 
 
 def test_interrupted(run, iris, monkeypatch, tmp_path):
-    def stop(*_):
+    def stop(*_, **__):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("convexcluster.persistence.save", stop)
@@ -358,7 +361,7 @@ def test_a_person_is_told_of_compiling_and_progress(run, iris, monkeypatch):
     done = run("fit", iris, *ROLES, "-k", "3")
     assert done.code == 0
     assert "compiling" in done.err
-    assert "fitting 150 × 4" in done.err
+    assert "fitting 75 × 4" in done.err
     monkeypatch.setattr("convexcluster.cli.console.compiled_before", lambda: True)
     assert "compiling" not in run("fit", iris, *ROLES, "-k", "3").err
 

@@ -4,17 +4,28 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import pickle
+import subprocess
+import sys
 import zipfile
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
+from scipy import sparse
+from sklearn.base import clone
 
+import convexcluster
+from convexcluster import ConvexClustering, KernelConvexClustering
 from convexcluster.persistence import (
     FORMAT,
     FORMAT_VERSION,
     ModelFileError,
+    load_notes,
     read_container,
+    save,
     write_container,
 )
 
@@ -149,3 +160,127 @@ def test_what_cannot_be_saved_is_named(tmp_path, value):
     with pytest.raises(TypeError, match=r"model\.kernel"):
         write_container(tmp_path / "m", {"kernel": value})
     assert list(tmp_path.iterdir()) == []
+
+
+def two_groups(n=24, seed=0):
+    X = np.random.default_rng(seed).normal(size=(n, 3))
+    X[: n // 2] += 4
+    return X
+
+
+MODELS = {
+    "rbf": KernelConvexClustering(2, gamma=0.5),
+    "path": KernelConvexClustering(2, gamma=[0.1, 1.0, 10.0]),
+    "laplacian": KernelConvexClustering(2, kernel="laplacian", bandwidth=2.0, gamma=0.5),
+    "matern": KernelConvexClustering(2, kernel="matern", kernel_params={"nu": 2.5}, gamma=0.5),
+    "polynomial": KernelConvexClustering(
+        2, kernel="polynomial", kernel_params={"degree": 2, "c": 1}, gamma=0.5
+    ),
+    "cosine": KernelConvexClustering(2, kernel="cosine", gamma=0.1),
+    "pivoted": KernelConvexClustering(2, embedding="pivoted", gamma=0.5, random_state=3),
+    "nystroem": KernelConvexClustering(2, embedding="nystroem", rank=8, gamma=0.5),
+    "rff": KernelConvexClustering(2, embedding="rff", rank=16, gamma=0.5),
+    "linear": ConvexClustering(2, gamma=0.5),
+    "fusion": ConvexClustering(gamma=np.float64(0.5), labels="fusion"),
+}
+
+
+def assert_same(model, again, X):
+    assert type(again) is type(model)
+    for method in ("predict", "transform"):
+        np.testing.assert_array_equal(getattr(again, method)(X), getattr(model, method)(X))
+    for name in ("labels_", "centroids_", "dual_coef_", "embedding_", "linkage_"):
+        np.testing.assert_array_equal(getattr(again, name), getattr(model, name))
+    assert again.certificate_ == model.certificate_
+    assert again.n_clusters_ == model.n_clusters_
+    gamma = model.path_.gammas[-1]
+    np.testing.assert_array_equal(again.path_.labels(gamma), model.path_.labels(gamma))
+    np.testing.assert_array_equal(again.path_.to_linkage(), model.path_.to_linkage())
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("name", MODELS)
+def test_a_model_comes_back_to_the_last_bit(tmp_path, name):
+    model = clone(MODELS[name]).fit(two_groups())
+    model.save(tmp_path / "m")
+    again = convexcluster.load(tmp_path / "m")
+    assert_same(model, again, two_groups(seed=1))
+    before = {k: v for k, v in model.get_params().items() if k != "gamma"}
+    assert {k: v for k, v in again.get_params().items() if k != "gamma"} == before
+    again.save(tmp_path / "n")
+    assert (tmp_path / "n").read_bytes() == (tmp_path / "m").read_bytes()
+
+
+def test_precomputed_sparse_graph_and_duplicates(tmp_path):
+    X = two_groups()
+    X[1] = X[0]
+    K = X @ X.T
+    W = sparse.csr_array(np.exp(-((X[:, None] - X) ** 2).sum(axis=2)))
+    model = KernelConvexClustering(2, kernel="precomputed", weights=W, gamma=1.0).fit(K)
+    model.save(tmp_path / "m")
+    assert_same(model, convexcluster.load(tmp_path / "m"), K[:5])
+    linear = ConvexClustering(2, gamma=0.3).fit(X)
+    linear.save(tmp_path / "l")
+    assert_same(linear, convexcluster.load(tmp_path / "l"), X)
+
+
+def test_column_names_are_kept(tmp_path):
+    frame = pd.DataFrame(two_groups(), columns=["a", "b", "γ"])
+    model = ConvexClustering(2, gamma=0.5).fit(frame)
+    model.save(tmp_path / "m")
+    again = convexcluster.load(tmp_path / "m")
+    assert again.feature_names_in_.tolist() == ["a", "b", "γ"]
+    np.testing.assert_array_equal(again.predict(frame), model.labels_)
+    with pytest.raises(ValueError, match="feature names"):
+        again.predict(frame.rename(columns={"a": "z"}))
+
+
+def test_another_process_predicts_the_same(tmp_path):
+    X = two_groups()
+    model = KernelConvexClustering(2, gamma=0.5).fit(X)
+    model.save(tmp_path / "m")
+    np.save(tmp_path / "x.npy", X)
+    code = (
+        "import sys, numpy as np, convexcluster\n"
+        "model = convexcluster.load(sys.argv[1] + '/m')\n"
+        "np.save(sys.argv[1] + '/y.npy', model.transform(np.load(sys.argv[1] + '/x.npy')))\n"
+    )
+    source = Path(convexcluster.__file__).parents[1]
+    environment = {**os.environ, "PYTHONPATH": str(source)}
+    subprocess.run([sys.executable, "-c", code, str(tmp_path)], env=environment, check=True)
+    np.testing.assert_array_equal(np.load(tmp_path / "y.npy"), model.transform(X))
+
+
+def cube(x, y):
+    return float(x @ y) ** 3
+
+
+def test_code_cannot_be_saved(tmp_path):
+    model = KernelConvexClustering(2, kernel=cube, gamma=0.5).fit(two_groups())
+    with pytest.raises(TypeError, match=r"model\.parameters\.kernel .*named kernel or kernel='pre"):
+        model.save(tmp_path / "m")
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(TypeError, match="fitted KernelConvexClustering or ConvexClustering"):
+        save(object(), tmp_path / "m")
+    with pytest.raises(TypeError, match="fitted"):
+        save(ConvexClustering(), tmp_path / "m")
+
+
+def test_notes(tmp_path):
+    model = ConvexClustering(2, gamma=0.5).fit(two_groups())
+    save(model, tmp_path / "m", notes={"ids": ["a"], "fill": np.ones(2)})
+    assert load_notes(tmp_path / "m")["ids"] == ["a"]
+
+
+def test_a_file_cannot_name_other_classes_or_replace_methods(tmp_path):
+    model = ConvexClustering(2, gamma=0.5).fit(two_groups())
+    for change in (
+        lambda c: c["map"].update(estimator="os"),
+        lambda c: c["map"]["state"]["map"].update(predict="x"),
+        lambda c: c["map"]["parameters"]["map"].update(nothing=1),
+        lambda c: c["map"]["state"]["map"].update(graph_={"record": ["Popen", {"map": {}}]}),
+    ):
+        model.save(tmp_path / "m")
+        repack(tmp_path / "m", lambda m, h, change=change: change(h["content"]))
+        with pytest.raises(ModelFileError, match="damaged"):
+            convexcluster.load(tmp_path / "m")

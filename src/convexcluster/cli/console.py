@@ -34,7 +34,7 @@ def working(task: str) -> Iterator[Callable[..., None]]:
         TextColumn("{task.description}"),
         BarColumn(),
         TimeElapsedColumn(),
-        console=Console(stderr=True),
+        console=Console(stderr=True, force_terminal=True),  # watched() has decided
         transient=True,
     ) as progress:
         bar = progress.add_task(task, total=None)
@@ -93,22 +93,26 @@ def collected_warnings() -> Iterator[list[str]]:
 
 def show_pairs(title: str, pairs: Sequence[tuple[str, Any]]) -> None:
     """Print a two-column table."""
-    table = Table(title=Text(title), title_justify="left", show_header=False, box=None)
-    table.add_column(style="bold")
+    console = Console()
+    console.print(Text(title, style="bold"))
+    table = Table(show_header=False, box=None)
+    table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
     for name, value in pairs:
         table.add_row(Text(name), Text(_shown(value)))
-    Console().print(table)
+    console.print(table)
 
 
 def show_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     """Print a table; text is text, never markup."""
-    table = Table(title=Text(title), title_justify="left")
+    console = Console()
+    console.print(Text(title, style="bold"))
+    table = Table()
     for name in columns:
         table.add_column(Text(name), justify="right" if name != columns[0] else "left")
     for row in rows:
         table.add_row(*(Text(_shown(value)) for value in row))
-    Console().print(table)
+    console.print(table)
 
 
 def _shown(value: Any) -> str:

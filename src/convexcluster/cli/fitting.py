@@ -235,7 +235,7 @@ def write_report(estimator: Any, target: Path, table: Table, preparation: Prepar
         target,
         X=None if kernel_matrix else preparation.filled(table),
         ids=list(table.ids),
-        labels=None if table.labels is None else list(table.labels),
+        y=None if table.labels is None else list(table.labels),
         feature_names=None if kernel_matrix else list(table.features),
     )
 
