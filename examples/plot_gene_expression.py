@@ -8,10 +8,10 @@ named by ``CONVEXCLUSTER_DATA``.
 """
 
 import matplotlib.pyplot as plt
-from convexcluster.datasets import load_lymphoma
 from sklearn.metrics import normalized_mutual_info_score
 
 from convexcluster import KernelConvexClustering
+from convexcluster.datasets import load_lymphoma
 from convexcluster.plots import DendrogramDisplay, TSNEDisplay
 
 X, y = load_lymphoma()

@@ -8,10 +8,10 @@ In the space of a Gaussian kernel the ring is one cluster like the others.
 """
 
 import matplotlib.pyplot as plt
-from convexcluster.datasets import make_rings
 from sklearn.metrics import normalized_mutual_info_score
 
 from convexcluster import KernelConvexClustering
+from convexcluster.datasets import make_rings
 
 X, y = make_rings(random_state=0)
 

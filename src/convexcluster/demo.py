@@ -21,7 +21,7 @@ from .problem import Floats, Ints
 
 TOLD = 5
 # The paper's choice for its synthetic data.
-PAPER = {"n_neighbors": 6, "weight_bandwidth": 100.0, "gamma": 1.0}
+PAPER: dict[str, Any] = {"n_neighbors": 6, "weight_bandwidth": 100.0, "gamma": 1.0}
 
 
 @dataclass(frozen=True)
