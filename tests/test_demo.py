@@ -6,12 +6,9 @@ import csv
 import json
 
 import pytest
-from sklearn.metrics import normalized_mutual_info_score
 
-from convexcluster import KernelConvexClustering
 from convexcluster.cli import main
-from convexcluster.datasets import make_rings
-from convexcluster.demo import METHODS, PAPER, run
+from convexcluster.demo import METHODS, run
 
 
 def test_the_command_writes_table_and_picture(tmp_path, capsys):
@@ -40,12 +37,3 @@ def test_progress_is_reported():
     heard = []
     run(1, progress=lambda k, name: heard.append((k, name)))
     assert heard == list(enumerate(METHODS))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(20))
-def test_the_papers_parameters_find_five(seed):
-    X, y = make_rings(random_state=seed)
-    model = KernelConvexClustering(bandwidth=1.0, labels="agglomerative", **PAPER).fit(X)
-    assert model.n_clusters_ == 5
-    assert normalized_mutual_info_score(y, model.labels_) >= 0.999
