@@ -239,7 +239,6 @@ WRONG = {
     "grid": (("tune", "IRIS", *ROLES, "--grid", "bandwidth"), 2, "NAME=VALUE"),
     "no model": (("predict", "absent", "IRIS"), 3, "absent does not exist"),
     "not a model": (("predict", "IRIS", "IRIS"), 3, "not a convexcluster model"),
-    "target": (("reproduce", "table99"), 2, "table99"),
 }
 
 

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from scipy.cluster import hierarchy
 from scipy.spatial.distance import pdist, squareform
+from sklearn.datasets import load_iris
 
-from convexcluster import solve_path
+from convexcluster import KernelConvexClustering, solve_path
 from convexcluster.graph import Graph
 from convexcluster.labels import cut, ward_tree
 from convexcluster.selection import SELECTORS, path_average, select, select_at, spread
@@ -207,3 +208,14 @@ def test_one_gamma():
 def test_runner_up_is_another_candidate():
     assert runner_up(np.array([0.0, 3.0, 2.0]), 2) == 3
     assert runner_up(np.array([0.0]), 1) is None
+
+
+@pytest.mark.parametrize("k", [2, 3, 5])
+def test_prediction_tells_the_chosen_clusters_apart(k):
+    """The γ of the centroids is one at which no two of the clusters have met."""
+    X = load_iris().data[::2]
+    model = KernelConvexClustering(k).fit((X - X.mean(axis=0)) / X.std(axis=0))
+    apart = np.linalg.norm(model.centroids_[:, None] - model.centroids_, axis=2)
+    assert apart[~np.eye(k, dtype=bool)].min() > 1e-3
+    predicted = model.predict((X - X.mean(axis=0)) / X.std(axis=0))
+    assert (predicted == model.labels_).mean() > 0.9

@@ -26,6 +26,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     given = list(sys.argv[1:] if arguments is None else arguments)
     try:
         code = _run(given)
+        if code == Exit.INTERRUPTED:  # Typer turns Ctrl-C into this code, without a word
+            raise KeyboardInterrupt
         sys.stdout.flush()
     except BrokenPipeError:
         # The reader (head, less) has gone; what is left in the buffer must not raise again.

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.metrics import pairwise_distances_argmin
 
 from ..clusterpath import ClusterPath
 from ..graph import Graph, canonical, component_means
@@ -17,7 +18,7 @@ from ..labels import cut, elbow_scores, sse_curve, ward_tree
 from ..optional import need
 from ..problem import Floats, Ints
 from ..tree import join
-from .average import average_tree, expand, path_average, refine, telling_steps
+from .average import average_tree, expand, path_average, refine
 from .scores import SELECTORS, Candidates, Selector, stability
 
 if TYPE_CHECKING:
@@ -219,7 +220,7 @@ def _choose(c: Candidates, n_clusters: int | None, method: str | Selector) -> Se
     return Selection(
         labels=labels,
         n_clusters=k,
-        gamma=representative_gamma(c.path, labels),
+        gamma=representative_gamma(c.path, labels, c.Z),
         linkage=c.linkage,
         method=name,
         table=table,
@@ -238,22 +239,28 @@ def _large_enough(c: Candidates) -> np.ndarray:
     return (smallest > 0) & (smallest >= c.min_cluster_size)
 
 
-def representative_gamma(path: ClusterPath, labels: Ints) -> float:
+def representative_gamma(path: ClusterPath, labels: Ints, Z: Floats) -> float:
     """γ whose centroids go with the labels.
 
-    That is the first γ at which the fused clusters are the labels; failing that, the telling γ at
-    which the clusters explain most of the spread of the centroids.
+    That is the first γ at which the fused clusters are the labels; failing that, the γ at which
+    most samples are nearest to the mean centroid of their own cluster, so that prediction agrees
+    with the labels, and among equals the one at which the clusters explain most of the spread of
+    the centroids. Where two of the clusters have met, prediction could not tell them apart.
     """
     k = int(labels.max()) + 1
     for step in np.flatnonzero(path.n_clusters == k):
         if (path.labels(gamma=float(path.gammas[step])) == canonical(labels)).all():
             return float(path.gammas[step])
-    best, gamma = -1.0, float(path.gammas[0])
-    for step in telling_steps(path):
+    best, gamma = (-1.0, -1.0), float(path.gammas[0])
+    for step in np.flatnonzero(path.n_clusters >= k):
         fused = path.labels(gamma=float(path.gammas[step]))
-        explained = _explained(path.centers[step][fused], path.masses, labels)
-        if explained > best:
-            best, gamma = explained, float(path.gammas[step])
+        A = path.centers[step][fused]
+        means = component_means(A, path.masses, labels)
+        nearest = pairwise_distances_argmin(Z, means)
+        right = float(path.masses @ (nearest == labels))
+        quality = (right, _explained(A, path.masses, labels))
+        if quality > best:
+            best, gamma = quality, float(path.gammas[step])
     return gamma
 
 
