@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from .. import __version__
 from ..plots.along import ClusterCountDisplay, chosen_gamma
 from ..plots.layout import colour_ranks
-from ..problem import Ints
+from ..problem import Ints, check_samples
 from .page import render, write_atomically
 from .payload import Features, path_arrays, tree_arrays
 from .words import (
@@ -41,6 +41,7 @@ def write_report(
     ids: Sequence[object] | None = None,
     y: ArrayLike | None = None,
     feature_names: Sequence[str] | None = None,
+    Z: ArrayLike | None = None,
     title: str = "Convex clustering",
 ) -> Path:
     """Write the report of a fitted estimator or a path.
@@ -57,6 +58,9 @@ def write_report(
     y : array-like of shape (n,), optional
         Known labels, shown beside the clusters.
     feature_names : sequence of p str, optional
+    Z : array-like of shape (n, r), optional
+        Samples in the embedding of a path; an estimator knows its own. Without it samples are
+        drawn where the least γ puts them.
     title : str
 
     Returns
@@ -75,7 +79,7 @@ def write_report(
     """
     out = Path(out_path)
     page = report_html(
-        estimator_or_path, X=X, ids=ids, y=y, feature_names=feature_names, title=title
+        estimator_or_path, X=X, ids=ids, y=y, feature_names=feature_names, Z=Z, title=title
     )
     write_atomically(out, page)
     return out
@@ -88,18 +92,20 @@ def report_html(
     ids: Sequence[object] | None = None,
     y: ArrayLike | None = None,
     feature_names: Sequence[str] | None = None,
+    Z: ArrayLike | None = None,
     title: str = "Convex clustering",
 ) -> str:
     """The report as text; the parameters are those of :func:`write_report`."""
     estimator = estimator_or_path if hasattr(estimator_or_path, "path_") else None
     path = estimator_or_path if estimator is None else estimator.path_
-    Z = None if estimator is None else np.asarray(estimator.embedding_, dtype=np.float64)
+    samples = Z if estimator is None else estimator.embedding_
+    samples = None if samples is None else check_samples(samples)
     # data of precomputed kernels are similarities to samples, not features of them
     kernel = getattr(estimator, "kernel", None)
     if isinstance(kernel, str) and kernel == "precomputed":
         X = None
     ranks = None if estimator is None else colour_ranks(estimator.linkage_)
-    arrays, facts = path_arrays(path, Z, ranks, estimator is None or kernel is not None)
+    arrays, facts = path_arrays(path, samples, ranks, estimator is None or kernel is not None)
     n, gamma = facts["n"], None
     labels = path.labels(gamma=path.gammas[facts["step"]])
     if estimator is not None:

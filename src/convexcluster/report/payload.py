@@ -164,6 +164,8 @@ def path_arrays(
     they are known from elsewhere.
     """
     gammas = np.asarray(path.gammas)
+    if Z is not None and len(Z) != len(path.masses):
+        raise ValueError(f"Z has {len(Z)} rows for {len(path.masses)} samples")
     partitions = [path.labels(gamma=gamma) for gamma in gammas]
     samples = path.centroids(gammas[0])[partitions[0]] if Z is None else Z
     plane = Plane.of(samples, path.masses)

@@ -105,9 +105,9 @@ def path_sentence(path: ClusterPath) -> str:
     """How much of the path is certified."""
     certified, gaps = np.asarray(path.certified).astype(bool), np.asarray(path.gaps)
     known = gaps[np.isfinite(gaps)]
-    sure = f"{int(certified.sum())} of {many(len(certified), 'value')} of γ are certified"
     if not len(known):
-        return f"{sure}; no duality gap was computed."
+        return 'The path as a whole was solved without certificates: certify="path" asks for them.'
+    sure = f"{int(certified.sum())} of {many(len(certified), 'value')} of γ are certified"
     worst = f"the largest relative duality gap known is {known.max():.1e}"
     return (
         f"{sure}: {worst}, so the objective exceeds its exact minimum by at most that share of the "
