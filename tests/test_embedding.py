@@ -6,8 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
+from convexcluster import solve
 from convexcluster.embedding import EMBEDDINGS, Embedding, IndefiniteKernel, embed
 from convexcluster.kernels import Kernel, resolve_kernel
+from convexcluster.weights import build_graph
 
 PSD = ["rbf", "laplacian", "polynomial", "cosine", "matern", "linear"]
 FOURIER = {"rbf", "laplacian", "matern"}
@@ -171,6 +173,24 @@ def test_zoo_has_59_distinct_animals(data_dir):
         E = embed(X, resolve_kernel("rbf", "auto", X=X), method=method)
         assert E.rank <= 58
         assert len(np.unique(E.Z, axis=0)) == 59
+
+
+@pytest.mark.parametrize("method", ["pivoted", "greedy", "nystroem", "exact"])
+@pytest.mark.parametrize("gamma", [0.02, 0.1])
+def test_centroids_move_by_at_most_tau(method, gamma):
+    X, kernel = samples(60, 2), resolve_kernel("rbf", 1.0)
+    graph = build_graph(X, n_neighbors=5, bandwidth=2.0)
+    few = embed(X, kernel, method=method, rank=5)
+    assert few.trace_error > 1e-4
+    values, U = np.linalg.eigh(kernel(X))
+    Phi = U * np.sqrt(np.maximum(values, 0))  # φ(x) in coordinates, K = ΦΦ'
+    # z = (Φ_P φ(x) − shift) B, so the columns of R = Φ_P' B are its axes in the RKHS
+    R = Phi[few.index].T @ few.B
+    np.testing.assert_allclose(R.T @ R, np.eye(few.rank), atol=1e-8)
+    a = solve(Phi - Phi.mean(axis=0), graph.edges, graph.weights, gamma, tol=1e-8)
+    b = solve(few.Z, graph.edges, graph.weights, gamma, tol=1e-8)
+    moved = np.linalg.norm(a.A - b.A @ R.T)
+    assert moved <= np.sqrt(few.trace_error) + np.sqrt(2 * a.gap) + np.sqrt(2 * b.gap) + 1e-7
 
 
 def test_indefinite_kernel_is_clipped_reported_and_warned_of():
