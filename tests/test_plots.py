@@ -261,6 +261,17 @@ def test_gap_of_zero_is_drawn_at_round_off():
     assert ax.get_yscale() == "log"
 
 
+def test_each_solver_is_timed_to_each_tolerance():
+    Z, edges = np.array([[0.0], [1.0], [5.0]]), np.array([[0, 1], [1, 2]])
+    display = GapDisplay.from_solvers(
+        Z, edges, np.ones(2), 0.3, solvers=("admm", "ama"), tols=(1e-2, 1e-6)
+    )
+    assert list(display.traces) == ["admm", "ama"]
+    for seconds, gaps in display.traces.values():
+        assert (seconds > 0).all()
+        assert (gaps <= [1e-2, 1e-6]).all()
+
+
 # path and tree
 
 
@@ -271,7 +282,10 @@ def test_tracks_start_at_the_data_and_end_at_the_last_centroids(blobs):
     last = blobs.path.gammas[-1]
     ends = plane.project(blobs.path.centroids(last))[blobs.path.labels(gamma=last)]
     np.testing.assert_allclose(display.tracks[-1], ends)
-    assert display.plot().get_title().startswith("Clusterpath to γ")
+    assert "coloured by label" in display.plot().get_title()
+    middle = ClusterPathDisplay.from_path(blobs.path, blobs.estimator.gamma_)
+    np.testing.assert_array_equal(middle.labels, blobs.estimator.labels_)
+    assert f"at γ = {blobs.estimator.gamma_:.3g}" in middle.plot().get_title()
 
 
 def test_dendrogram_hides_the_lower_merges_in_its_leaves():

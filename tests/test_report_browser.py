@@ -12,7 +12,7 @@ import pytest
 from scipy.cluster import hierarchy
 from sklearn.datasets import make_blobs
 
-from convexcluster import solve_path
+from convexcluster import KernelConvexClustering, solve_path
 from convexcluster.graph import canonical, component_means
 from convexcluster.labels import cut
 from convexcluster.path.builder import PathBuilder
@@ -222,6 +222,22 @@ def test_effect_sizes_are_those_of_the_features(open_report, fitted):
         # four digits are shown of numbers that were stored in single precision
         assert shown == pytest.approx(d[names.index(row[0])], rel=6e-4)
     assert "Known labels here" in report.text("#features")
+
+
+def test_a_fitted_estimator_reports_itself(browser, tmp_path):
+    X, y = make_blobs(40, 3, centers=3, cluster_std=0.7, random_state=5)
+    X = np.concatenate([X, X[:5]])  # duplicates share a cluster
+    model = KernelConvexClustering(random_state=0).fit(X)
+    model.report(tmp_path / "report.html", X=X, y=np.append(y, y[:5]))
+    report = Report(browser, tmp_path / "report.html")
+    assert report.labels() == model.labels_.tolist()
+    assert f"{model.n_clusters_} cluster" in report.text("#readout")
+    assert f"{model.certificate_.relative_gap:.1e}" in report.text("#certificate")
+    report.settle(lambda: report.page.check("input[value=gamma]"))
+    report.slide(len(model.path_.gammas) // 2)
+    gamma = model.path_.gammas[len(model.path_.gammas) // 2]
+    assert report.labels() == model.path_.labels(gamma=gamma).tolist()
+    report.close()
 
 
 HOSTILE = [

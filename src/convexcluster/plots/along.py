@@ -60,10 +60,11 @@ class ClusterPathDisplay:
         Position of each drawn sample's centroid at each γ.
     gammas : ndarray of shape (T,)
     labels : ndarray of shape (m,)
-        Cluster of each drawn sample at ``gamma``.
+        Cluster of each drawn sample.
     ranks : ndarray of shape (k,)
         Colour rank of each cluster.
-    gamma : float
+    gamma : float or None
+        γ of these clusters; None if they were given.
     n_samples : int
     axis_names : tuple of str
 
@@ -77,7 +78,7 @@ class ClusterPathDisplay:
     gammas: Floats
     labels: Ints
     ranks: Ints
-    gamma: float
+    gamma: float | None
     n_samples: int
     axis_names: tuple[str, str]
 
@@ -99,8 +100,11 @@ class ClusterPathDisplay:
         and ``ranks`` (k,) their colours.
         """
         gammas = np.asarray(path.gammas)
-        gamma = float(gammas[len(gammas) // 2]) if gamma is None else float(gamma)
-        chosen = path.labels(gamma=gamma) if labels is None else np.asarray(labels)
+        if labels is None:
+            gamma = float(gammas[len(gammas) // 2]) if gamma is None else float(gamma)
+            chosen = path.labels(gamma=gamma)
+        else:
+            gamma, chosen = None, np.asarray(labels)
         first = path.labels(gamma=gammas[0])
         A = path.centroids(gammas[0])[first] if Z is None else Z
         plane = Plane.of(A, path.masses)
@@ -121,7 +125,6 @@ class ClusterPathDisplay:
         """Path of a fitted estimator, coloured by its labels."""
         return cls.from_path(
             estimator.path_,
-            chosen_gamma(estimator),
             Z=estimator.embedding_,
             labels=estimator.labels_,
             ranks=cluster_ranks(estimator.labels_, colour_ranks(estimator.linkage_)),
@@ -149,8 +152,9 @@ class ClusterPathDisplay:
         draw_points(ax, self.tracks[0], self.labels, self.ranks, names, shrink=0.5)
         end = np.unique(self.tracks[-1], axis=0)
         ax.plot(*end.T, "o", ms=7, mfc="white", mec=INK, zorder=3, label="_rings")
+        by = "by label" if self.gamma is None else f"at γ = {self.gamma:.3g}"
         title = (
-            f"Clusterpath to γ = {self.gammas[-1]:.3g}, coloured at γ = {self.gamma:.3g}\n"
+            f"Clusterpath to γ = {self.gammas[-1]:.3g}, coloured {by}\n"
             f"{counted_samples(m, self.n_samples)}; rings: centroids at the last γ"
         )
         tidy(ax, title, *self.axis_names)
