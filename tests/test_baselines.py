@@ -80,7 +80,19 @@ def test_cpaint_partitions_are_equal_rows(values: list[int], gamma: float) -> No
         return
     A = cpaint.centroids_at(X, gamma)
     expected = np.unique(A.round(9), axis=0, return_inverse=True)[1].ravel()
-    assert adjusted_rand_score(expected, cpaint.partition_at(heights, order, gamma)) == 1.0
+    fusions = cpaint.Fusions(heights, order)
+    assert adjusted_rand_score(expected, fusions.partition(gamma)) == 1.0
+    np.testing.assert_allclose(fusions.centroids(X, gamma), A, atol=1e-12 * (1 + np.abs(X).max()))
+
+
+def test_cpaint_tree_and_bisection_agree(monkeypatch: pytest.MonkeyPatch) -> None:
+    X = np.random.default_rng(5).normal(size=(40, 3)).round(1)  # ties and coinciding fusions
+    heights, order = cpaint.fusion_heights(X)
+    tree = cpaint.Fusions(heights, order)
+    monkeypatch.setattr(cpaint, "PAIRS", 0)
+    search = cpaint.Fusions(heights, order)
+    for k in range(1, 41):
+        assert tree.gamma_for(k) == search.gamma_for(k)
 
 
 def test_cpaint_two_points_meet_half_way() -> None:

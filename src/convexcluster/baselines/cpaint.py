@@ -18,14 +18,14 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.isotonic import isotonic_regression
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..graph import canonical
 from ..problem import Floats, Ints, check_gamma
 
 
 def centroids_at(X: Floats, gamma: float) -> Floats:
-    """Return the minimiser A (n × d) at one fusion strength.
+    """Return the minimiser A (n × d) at one fusion strength, by isotonic regression.
 
     Examples
     --------
@@ -97,55 +97,111 @@ class CPaint(ClusterMixin, BaseEstimator):
         X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
         if self.n_clusters is not None and not 1 <= self.n_clusters <= len(X):
             raise ValueError(f"n_clusters must be in 1 … {len(X)}, got {self.n_clusters}")
-        heights, order = fusion_heights(X)
+        fusions = Fusions(*fusion_heights(X))
         if self.n_clusters is not None:
-            self.gamma_ = _gamma_for(heights, order, self.n_clusters)
+            self.gamma_ = fusions.gamma_for(self.n_clusters)
         elif self.gamma is not None:
             self.gamma_ = check_gamma(self.gamma)
         else:
-            self.gamma_ = _longest(heights, order)
-        self.labels_ = partition_at(heights, order, self.gamma_)
+            self.gamma_ = _longest(fusions)
+        self.labels_ = fusions.partition(self.gamma_)
         self.n_clusters_ = int(self.labels_.max()) + 1
-        self.centroids_ = centroids_at(X, self.gamma_)
+        self.centroids_ = fusions.centroids(X, self.gamma_)
+        self._fusions = fusions
         return self
 
-
-def partition_at(heights: Floats, order: Ints, gamma: float) -> Ints:
-    """Rows equal in all coordinates at γ, numbered by first appearance."""
-    d, n = order.shape
-    cells = np.zeros((d, n), dtype=np.int64)
-    cells[:, 1:] = np.cumsum(heights > gamma, axis=1)
-    blocks = np.empty((n, d), dtype=np.int64)
-    np.put_along_axis(blocks.T, order, cells, axis=1)
-    labels = np.zeros(n, dtype=np.int64)
-    # Refining by one chunk of columns at a time keeps the rows that are compared short.
-    for start in range(0, d, 64):
-        rows = np.column_stack([labels, blocks[:, start : start + 64]])
-        labels = np.unique(rows, axis=0, return_inverse=True)[1].ravel()
-    return canonical(labels)
+    def cut(self, n_clusters: int) -> Ints:
+        """Labels (n,) at the least γ with at most ``n_clusters`` clusters."""
+        check_is_fitted(self)
+        return self._fusions.partition(self._fusions.gamma_for(n_clusters))
 
 
-def _gamma_for(heights: Floats, order: Ints, k: int) -> float:
-    """Least fusion γ with at most k clusters; partitions are nested, so bisection finds it."""
-    steps = np.unique(np.append(heights.ravel(), 0.0))
-    low, high = 0, len(steps) - 1
-    while low < high:
-        middle = (low + high) // 2
-        if int(partition_at(heights, order, steps[middle]).max()) + 1 <= k:
-            high = middle
-        else:
-            low = middle + 1
-    return float(steps[low])
+# Up to this many samples the γ of every pair fits in memory (32 MB) and one tree answers for every
+# number of clusters; beyond it each number is searched for by bisection.
+PAIRS = 2_000
 
 
-def _longest(heights: Floats, order: Ints) -> float:
+class Fusions:
+    """The fusions of all coordinates, and the least γ for any number of clusters."""
+
+    def __init__(self, heights: Floats, order: Ints) -> None:
+        self.heights, self.order = heights, order
+        self._rising: Floats | None = None
+        if order.shape[1] <= PAIRS:
+            self._rising = _tree_heights(heights, order)
+
+    def blocks(self, gamma: float) -> Ints:
+        """Number of the fused block of each position of each order, shape (d, n)."""
+        cells = np.zeros(self.order.shape, dtype=np.int64)
+        cells[:, 1:] = np.cumsum(self.heights > gamma, axis=1)
+        return cells
+
+    def partition(self, gamma: float) -> Ints:
+        """Rows equal in all coordinates at γ, numbered by first appearance."""
+        d, n = self.order.shape
+        cells = np.empty((n, d), dtype=np.int64)
+        np.put_along_axis(cells.T, self.order, self.blocks(gamma), axis=1)
+        labels = np.zeros(n, dtype=np.int64)
+        # Refining by one chunk of columns at a time keeps the rows that are compared short.
+        for start in range(0, d, 64):
+            rows = np.column_stack([labels, cells[:, start : start + 64]])
+            labels = np.unique(rows, axis=0, return_inverse=True)[1].ravel()
+        return canonical(labels)
+
+    def centroids(self, X: Floats, gamma: float) -> Floats:
+        """The minimiser at γ: block means of y₍ᵢ₎ − γ(2i − n − 1), as isotonic regression has."""
+        d, n = self.order.shape
+        values = np.take_along_axis(np.ascontiguousarray(X.T), self.order, axis=1)
+        values = values - gamma * (2.0 * np.arange(n) - n + 1.0)
+        cells = (self.blocks(gamma) + n * np.arange(d)[:, None]).ravel()
+        count = np.bincount(cells, minlength=n * d)
+        means = np.bincount(cells, values.ravel(), n * d) / np.maximum(count, 1)
+        A = np.empty((n, d))
+        np.put_along_axis(A.T, self.order, means[cells].reshape(d, n), axis=1)
+        return A
+
+    def gamma_for(self, k: int) -> float:
+        """Least fusion γ with at most k clusters; partitions are nested."""
+        n = self.order.shape[1]
+        if self._rising is not None:
+            return float(self._rising[n - k - 1]) if k < n else 0.0
+        steps = np.unique(np.append(self.heights.ravel(), 0.0))
+        low, high = 0, len(steps) - 1
+        while low < high:
+            middle = (low + high) // 2
+            if int(self.partition(float(steps[middle])).max()) + 1 <= k:
+                high = middle
+            else:
+                low = middle + 1
+        return float(steps[low])
+
+
+def _tree_heights(heights: Floats, order: Ints) -> Floats:
+    """γ of the n − 1 merges of rows, rising.
+
+    The γ at which a pair is fused in all coordinates is a maximum of ultrametrics, and so itself
+    one: single linkage reads its tree off.
+    """
+    from scipy.cluster.hierarchy import linkage
+    from scipy.spatial.distance import squareform
+
+    from ..loops.chain import pair_fusions
+
+    n = order.shape[1]
+    together = np.zeros((n, n))
+    for k in range(len(order)):
+        pair_fusions(heights[k], order[k], together)
+    return linkage(squareform(together, checks=False), "single")[:, 2]
+
+
+def _longest(fusions: Fusions) -> float:
     """γ in the middle of the longest log-lifetime of a count of clusters in 2 … √n.
 
-    One γ that starts each count is found by bisection; with none in that range γ fuses everything.
+    With none in that range γ fuses everything.
     """
-    n = order.shape[1]
+    n = fusions.order.shape[1]
     top = max(2, int(np.sqrt(n)))
-    starts = {k: _gamma_for(heights, order, k) for k in range(1, top + 1)}
+    starts = {k: fusions.gamma_for(k) for k in range(1, top + 1)}
     best, length = starts[1], 0.0
     for k in range(2, top + 1):
         if 0 < starts[k] < starts[k - 1] and np.log(starts[k - 1] / starts[k]) > length:

@@ -18,7 +18,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.special import logsumexp
 from sklearn.utils import check_random_state
 
 from ..problem import Floats, Ints
@@ -33,7 +32,14 @@ def power_mean(d: Floats, s: float) -> Floats:
     >>> power_mean(np.array([[1.0, 4.0]]), -1.0)
     array([1.6])
     """
-    return np.exp((logsumexp(s * np.log(d), axis=1) - np.log(d.shape[1])) / s)
+    return np.exp(_log_mean(np.log(d), s)[:, 0] / s)
+
+
+def _log_mean(log_d: Floats, s: float) -> Floats:
+    """log((1/k) Σ_j d_j^s) of each row, shape (n, 1), scaled by the largest term."""
+    scaled = s * log_d
+    top = scaled.max(axis=1, keepdims=True)
+    return top + np.log(np.exp(scaled - top).mean(axis=1, keepdims=True))
 
 
 def tangent(d: Floats, s: float) -> Floats:
@@ -47,10 +53,8 @@ def tangent(d: Floats, s: float) -> Floats:
     >>> (tangent(d, -1.0) * d).sum()
     np.float64(1.6)
     """
-    k = d.shape[1]
     log_d = np.log(d)
-    log_mean = logsumexp(s * log_d, axis=1, keepdims=True) - np.log(k)
-    return np.exp((s - 1) * log_d + (1 / s - 1) * log_mean - np.log(k))
+    return np.exp((s - 1) * log_d + (1 / s - 1) * _log_mean(log_d, s)) / d.shape[1]
 
 
 class KernelPowerKMeans(KernelCentres):

@@ -58,6 +58,24 @@ def chain_fusions(y: Floats, heights: Floats) -> None:
 
 
 @njit(cache=True, nogil=True)
+def pair_fusions(heights: Floats, order: Ints, out: Floats) -> None:
+    """Raise out[i, j] to the γ at which samples i and j are fused in this coordinate too.
+
+    Two positions of the order are one cluster once every gap between them has fused.
+    """
+    n = len(order)
+    for a in range(n):
+        highest = 0.0
+        i = order[a]
+        for b in range(a + 1, n):
+            highest = max(highest, heights[b - 1])
+            j = order[b]
+            if highest > out[i, j]:
+                out[i, j] = highest
+                out[j, i] = highest
+
+
+@njit(cache=True, nogil=True)
 def _meeting(total: Floats, last: Ints, a: int, b: int) -> float:
     """γ at which the neighbouring clusters named a and b meet."""
     mean_a = total[a] / (last[a] - a + 1)

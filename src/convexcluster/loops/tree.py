@@ -75,8 +75,10 @@ def tree_fused_lasso(
     alive = np.empty(2 * n, dtype=np.bool_)
     low = np.empty(n, dtype=np.int64)  # top of the heap of least knots in the subtree of i
     high = np.empty(n, dtype=np.int64)
-    child = np.empty((2, 2 * n), dtype=np.int64)
-    sibling = np.empty((2, 2 * n), dtype=np.int64)
+    low_child = np.empty(2 * n, dtype=np.int64)
+    low_sibling = np.empty(2 * n, dtype=np.int64)
+    high_child = np.empty(2 * n, dtype=np.int64)
+    high_sibling = np.empty(2 * n, dtype=np.int64)
     lower = np.empty(n)
     upper = np.empty(n)
     pull = np.empty(n)  # Σ of the children's capacities: the height of the outer lines
@@ -95,7 +97,7 @@ def tree_fused_lasso(
                     alive[top] = False
                     slope += jump[top]
                     intercept -= jump[top] * key[top]
-                top = _pop(top, key, 1.0, child[0], sibling[0])
+                top = _pop(top, key, 1.0, low_child, low_sibling)
             low[i] = top
             lower[i] = (-c - intercept) / slope
             if i == 0:
@@ -109,19 +111,19 @@ def tree_fused_lasso(
                     alive[top] = False
                     slope -= jump[top]
                     intercept += jump[top] * key[top]
-                top = _pop(top, key, -1.0, child[1], sibling[1])
+                top = _pop(top, key, -1.0, high_child, high_sibling)
             high[i] = top
             upper[i] = max((c - intercept) / slope, lower[i])
             key[2 * i], jump[2 * i], alive[2 * i] = lower[i], first_slope, True
             key[2 * i + 1], jump[2 * i + 1], alive[2 * i + 1] = upper[i], -slope, True
             for knot in (2 * i, 2 * i + 1):
-                child[0, knot] = child[1, knot] = -1
-                sibling[0, knot] = sibling[1, knot] = -1
-                low[i] = _meld(low[i], knot, key, 1.0, child[0], sibling[0])
-                high[i] = _meld(high[i], knot, key, -1.0, child[1], sibling[1])
+                low_child[knot] = high_child[knot] = -1
+                low_sibling[knot] = high_sibling[knot] = -1
+                low[i] = _meld(low[i], knot, key, 1.0, low_child, low_sibling)
+                high[i] = _meld(high[i], knot, key, -1.0, high_child, high_sibling)
             q = parent[i]
-            low[q] = _meld(low[q], low[i], key, 1.0, child[0], sibling[0])
-            high[q] = _meld(high[q], high[i], key, -1.0, child[1], sibling[1])
+            low[q] = _meld(low[q], low[i], key, 1.0, low_child, low_sibling)
+            high[q] = _meld(high[q], high[i], key, -1.0, high_child, high_sibling)
             pull[q] += c
         theta[row, 0] = lower[0]
         for i in range(1, n):

@@ -1,0 +1,67 @@
+"""Markdown, CSV and PNG files, written whole and the same way every time."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from ..optional import need
+
+# A page of this many pixels across reads well and keeps a figure below a few hundred kB.
+DPI = 110
+
+
+def write_text(file: Path, text: str) -> None:
+    """Write a file aside, then rename it."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    aside = file.with_name(f".{file.name}.{os.getpid()}")
+    aside.write_text(text if text.endswith("\n") else text + "\n", "utf-8")
+    os.replace(aside, file)
+
+
+def write_csv(file: Path, rows: Sequence[dict[str, Any]]) -> None:
+    """Rows of plain values; columns in the order of the first row."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    write_text(file, text.getvalue())
+
+
+def markdown_table(header: Sequence[str], rows: Sequence[Sequence[Any]], *, texts: int = 1) -> str:
+    """A Markdown table; the first ``texts`` columns are text, the others are right-aligned.
+
+    Examples
+    --------
+    >>> print(markdown_table(["set", "NMI"], [["zoo", "0.74"]]))
+    | set | NMI |
+    |---|---:|
+    | zoo | 0.74 |
+    """
+    lines = [_line(header), "|" + "---|" * texts + "---:|" * (len(header) - texts)]
+    return "\n".join(lines + [_line(row) for row in rows])
+
+
+def _line(cells: Sequence[Any]) -> str:
+    return "| " + " | ".join(str(cell) for cell in cells) + " |"
+
+
+def figure(rows: int, columns: int, width: float, height: float) -> tuple[Any, list[Any]]:
+    """A figure without a window, and its axes in reading order."""
+    need("matplotlib", "plot")
+    from matplotlib.figure import Figure
+
+    made = Figure(figsize=(width, height), layout="constrained")
+    return made, list(made.subplots(rows, columns, squeeze=False).ravel())
+
+
+def save_figure(made: Any, file: Path) -> None:
+    """PNG without a date in it, so that equal figures are equal files."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    aside = file.with_name(f".{os.getpid()}.{file.name}")
+    made.savefig(aside, dpi=DPI, metadata={"Software": None})
+    os.replace(aside, file)
