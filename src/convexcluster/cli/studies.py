@@ -151,13 +151,13 @@ def reproduce(
             print("\n".join(TARGETS))
         return
     for name in names:
-        if name not in TARGETS:
+        if name not in (*TARGETS, "all"):
             raise Refusal(
-                f"there is no table or figure {name!r}: choose from {', '.join(TARGETS)}",
+                f"there is no table or figure {name!r}: choose from {', '.join(TARGETS)}, all",
                 Exit.USAGE,
             )
     announce_compilation()
-    chosen = list(names) or list(TARGETS)
+    chosen = list(TARGETS) if not names or "all" in names else list(names)
     with collected_warnings(), working("reproducing") as advance:
         run(chosen, out, progress=lambda k, name: advance(k, len(chosen), str(name)))
     print(to_json({"out": str(out), "done": chosen}) if common.json else str(out))
