@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from convexcluster import solve_path
+from convexcluster import KernelConvexClustering, solve_path
 from convexcluster.graph import canonical
 from convexcluster.path.builder import PathBuilder
 from convexcluster.report import notebook_html, report_html, write_report
@@ -159,6 +159,13 @@ def test_a_data_frame_brings_names_and_ids():
 def test_what_does_not_fit_is_refused(options, words):
     with pytest.raises(ValueError, match=words):
         report_html(chain()[0], **options)
+
+
+def test_what_is_no_path_is_refused():
+    with pytest.raises(TypeError, match="this KernelConvexClustering is neither"):
+        report_html(KernelConvexClustering())
+    with pytest.raises(ValueError, match="path is empty"):
+        report_html(PathBuilder(np.ones(3), 1.0).build(complete=False))
 
 
 def test_an_unwritable_report_leaves_the_old_one(tmp_path):

@@ -98,6 +98,11 @@ def report_html(
     """The report as text; the parameters are those of :func:`write_report`."""
     estimator = estimator_or_path if hasattr(estimator_or_path, "path_") else None
     path = estimator_or_path if estimator is None else estimator.path_
+    if not hasattr(path, "gammas"):
+        kind = type(path).__name__
+        raise TypeError(f"pass a fitted estimator or a ClusterPath; this {kind} is neither")
+    if len(path.gammas) == 0:
+        raise ValueError("the path is empty: it was interrupted before its first γ")
     samples = Z if estimator is None else estimator.embedding_
     samples = None if samples is None else check_samples(samples)
     # data of precomputed kernels are similarities to samples, not features of them

@@ -339,7 +339,7 @@ function writeFeatures(members) {
       holder.append(bar);
       row.append(el("td", facts.features[feature]), el("td", short(inside), { class: "number" }),
         el("td", short(outside), { class: "number" }), el("td", short(d), { class: "number" }),
-        el("td", sizeWord(d)), holder);
+        el("td", sizeWord(d), { class: "word" }), holder);
       body.append(row);
     }
     thead.append(head);
