@@ -274,17 +274,16 @@ def resolve_kernel(
     return Kernel(name, {key: _number(key, value) for key, value in given.items()})
 
 
-# Neighbours of this many queries estimate a mean distance to within a few percent.
+# Neighbour distances shrink as samples are added, and a kernel that narrows with n ends as the
+# identity, of full rank: beyond this many samples the distances are those within a sample.
 SAMPLE = 2_000
-# Trees find neighbours in O(log n) up to about this dimension; above it they visit everything.
-TREE_DIMENSION = 15
 
 
 def auto_bandwidth(X: Samples, n_neighbors: int = 7) -> float:
     """Mean distance to the ``n_neighbors``-th nearest distinct sample; 1 if all are equal.
 
-    The neighbours are exact; beyond 15 dimensions the mean is over at most 2,000 samples evenly
-    spaced in X.
+    Of more than 2,000 distinct samples that many are taken, evenly spaced in X, so that the
+    bandwidth does not depend on n.
 
     Examples
     --------
@@ -294,15 +293,13 @@ def auto_bandwidth(X: Samples, n_neighbors: int = 7) -> float:
     from sklearn.neighbors import NearestNeighbors
 
     X = X[distinct_rows(X)[0]]
-    n, d = X.shape
-    k = min(n_neighbors, n - 1)
+    if X.shape[0] > SAMPLE:
+        X = X[np.linspace(0, X.shape[0] - 1, SAMPLE).astype(int)]
+    k = min(n_neighbors, X.shape[0] - 1)
     if k < 1:
         return 1.0
-    queries = X
-    if n > SAMPLE and (is_sparse(X) or d > TREE_DIMENSION):
-        queries = X[np.linspace(0, n - 1, SAMPLE).astype(int)]
-    # a query is its own nearest neighbour, at distance 0
-    distances, _ = NearestNeighbors(n_neighbors=k + 1).fit(X).kneighbors(queries)
+    # a sample is its own nearest neighbour, at distance 0
+    distances, _ = NearestNeighbors(n_neighbors=k + 1).fit(X).kneighbors(X)
     sigma = float(distances[:, -1].mean())
     return sigma if sigma > 0 else 1.0
 

@@ -14,13 +14,15 @@ from scipy.sparse.csgraph import connected_components
 from scipy.spatial import KDTree
 from sklearn.neighbors import NearestNeighbors
 
-from .kernels import TREE_DIMENSION, Samples, is_sparse
+from .kernels import Samples, is_sparse
 from .problem import Floats, Ints
+
+# Trees find neighbours in O(log n) up to about this dimension; above it they visit everything.
+TREE_DIMENSION = 15
 
 # Exact search is quadratic beyond tree dimensions: at this many samples it takes about a minute,
 # and a nearest-neighbour graph takes seconds.
 APPROXIMATE_SIZE = 50_000
-
 
 # Manhattan distances between all pairs cost ten times the Euclidean ones, which are a matrix
 # product. Beyond this many entries of all differences (some seconds) the nearest are looked for

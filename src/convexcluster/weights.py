@@ -21,7 +21,7 @@ from scipy import sparse
 
 from .duplicates import distinct_rows
 from .graph import Graph, components
-from .kernels import Samples, auto_bandwidth, check_features, is_sparse
+from .kernels import Samples, check_features, is_sparse
 from .memory import check_memory
 from .neighbors import edge_lengths, joining_edges, nearest_neighbors
 from .problem import Floats, Ints, check_graph, check_masses, check_samples
@@ -319,9 +319,7 @@ def _floored(w: Floats) -> Floats:
 
 def _sigma(X: Samples, bandwidth: float | str, n_neighbors: int, precomputed: bool) -> float:
     if bandwidth == "auto":
-        if not precomputed:
-            return auto_bandwidth(X, max(1, n_neighbors))
-        mean = float(local_scales(X, max(1, n_neighbors), precomputed=True).mean())
+        mean = float(local_scales(X, max(1, n_neighbors), precomputed=precomputed).mean())
         return mean if mean > 0 else 1.0
     if isinstance(bandwidth, str) or not np.isfinite(bandwidth) or bandwidth <= 0:
         raise ValueError(f'bandwidth of the weights must be "auto" or a number > 0: {bandwidth!r}')
