@@ -45,6 +45,11 @@ def gradient(problem: Problem, C: Floats) -> Floats:
     return problem.masses[:, None] * (C - problem.Z) + incidence(problem.edges, len(C)).T @ pull
 
 
+# Steps that do not halve ‖∇F‖ before Newton gives up: near the optimum of the right partition it
+# falls by orders of magnitude a step, and elsewhere waiting costs more than a better start.
+PATIENCE = 3
+
+
 def newton(problem: Problem, C: Floats, max_iter: int = 15) -> Floats | None:
     """Minimise F from ``C`` to rounding, or return None if two adjacent rows meet.
 
@@ -55,7 +60,8 @@ def newton(problem: Problem, C: Floats, max_iter: int = 15) -> Floats | None:
         return problem.Z.copy()
     D = incidence(problem.edges, problem.n)
     root = np.sqrt(problem.masses)[:, None]
-    value, best = problem.objective(C), np.inf
+    scale = float(np.sqrt(2.0 * problem.scale))
+    value, best, idle = problem.objective(C), np.inf, 0
     C_best = C
     for _ in range(max_iter):
         d = np.linalg.norm(D @ C, axis=1)
@@ -64,9 +70,12 @@ def newton(problem: Problem, C: Floats, max_iter: int = 15) -> Floats | None:
             return None
         g = gradient(problem, C)
         size = float(np.linalg.norm(g / root))
+        idle = 0 if size < 0.5 * best else idle + 1
         if size < best:
             best, C_best = size, C
-        X = _newton_step(problem, D @ C, d, -g)
+        if idle == PATIENCE:
+            break
+        X = _newton_step(problem, D @ C, d, -g, forcing=min(1e-2, size / scale))
         t, slope = 1.0, float(np.sum(X * g))
         if -slope <= 1e-28 * value:  # the decrease left is below the square of the rounding of C
             break
@@ -79,8 +88,10 @@ def newton(problem: Problem, C: Floats, max_iter: int = 15) -> Floats | None:
     return C_best
 
 
-def _newton_step(problem: Problem, DC: Floats, d: Floats, B: Floats) -> Floats:
-    """Solve H X = B by preconditioned conjugate gradients."""
+def _newton_step(
+    problem: Problem, DC: Floats, d: Floats, B: Floats, forcing: float
+) -> Floats:
+    """Solve H X = B to a residual of ``forcing``·‖B‖ by preconditioned conjugate gradients."""
     D = incidence(problem.edges, problem.n)
     q = problem.c / d
     U = DC / d[:, None]
@@ -91,7 +102,7 @@ def _newton_step(problem: Problem, DC: Floats, d: Floats, B: Floats) -> Floats:
     P, rho = Y.copy(), float(np.sum(R * Y))
     first = rho
     for _ in range(200):
-        if rho <= 1e-20 * first:
+        if not rho > max(forcing, 1e-10) ** 2 * first:
             break
         DP = D @ P
         DP -= np.einsum("lk,lk->l", U, DP)[:, None] * U

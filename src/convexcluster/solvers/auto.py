@@ -14,6 +14,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from ..certificate import duality_gap, project
 from ..graph import component_means, components, laplacian, solve_laplacian
@@ -23,6 +25,8 @@ from .driver import drive, fused_labels
 
 # Components smaller than this are solved together: one call each would cost more than it saves.
 SMALL = 24
+# Larger parts are numbered so that neighbours lie near each other in memory: a quarter of the time.
+UNORDERED = 2_000
 TRACE_SHARE = 0.1  # of the allowed gap, given away to dropped axes
 
 
@@ -106,6 +110,15 @@ def parts(problem: Problem, target: float) -> list[Part]:
 
 def _part(problem: Problem, nodes: Ints, edges: Ints, mean: Floats, energy: float) -> Part:
     """Restrict to ``nodes`` and turn to the principal axes, dropping at most ``energy``."""
+    local = np.empty(problem.n, dtype=np.int64)
+    local[nodes] = np.arange(len(nodes))
+    if len(nodes) > UNORDERED:
+        i, j = local[problem.edges[edges]].T
+        link = sparse.coo_array((np.ones(len(i)), (i, j)), shape=(len(nodes), len(nodes)))
+        order = reverse_cuthill_mckee((link + link.T).tocsr(), symmetric_mode=True)
+        nodes, mean = nodes[order], mean[order]
+        local[nodes] = np.arange(len(nodes))
+        edges = edges[np.argsort(local[problem.edges[edges]].min(axis=1), kind="stable")]
     masses = problem.masses[nodes]
     Z = problem.Z[nodes] - mean
     root = np.sqrt(masses)[:, None] * Z
@@ -119,8 +132,6 @@ def _part(problem: Problem, nodes: Ints, edges: Ints, mean: Floats, energy: floa
     dropped = int(np.searchsorted(0.5 * np.cumsum(np.maximum(values, 0.0)), energy, side="right"))
     dropped = min(dropped, len(values) - 1)
     axes = np.ascontiguousarray(axes[dropped:][::-1])
-    local = np.empty(problem.n, dtype=np.int64)
-    local[nodes] = np.arange(len(nodes))
     small = Problem(
         np.ascontiguousarray(Z @ axes.T),
         local[problem.edges[edges]],
