@@ -15,9 +15,9 @@ from convexcluster.certificate import (
     duality_gap,
     project,
 )
-from convexcluster.flows import absorbable, route
+from convexcluster.certificate.flows import absorbable, route
+from convexcluster.certificate.reduced import gradient, newton, reduce
 from convexcluster.graph import canonical, component_means, components, gamma_range, incidence
-from convexcluster.reduced import gradient, newton, reduce
 
 
 def knn_like(rng, n, extra):
@@ -211,7 +211,7 @@ def test_absorbable_by_a_tree_is_smaller_and_zero_without_one(monkeypatch):
     edges = knn_like(rng, 12, 10)
     slack = rng.uniform(0.1, 1.0, len(edges))
     dense = absorbable(edges, slack, 12)
-    monkeypatch.setattr("convexcluster.flows.DENSE_SIZE", 3)
+    monkeypatch.setattr("convexcluster.certificate.flows.DENSE_SIZE", 3)
     assert 0 < absorbable(edges, slack, 12) <= dense
     slack[(edges == 0).any(axis=1)] = 0.0
     assert absorbable(edges, slack, 12) == 0.0

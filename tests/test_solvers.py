@@ -1,6 +1,7 @@
 """Every solver on every kind of problem: feasible dual, honest gap, agreement, closed forms."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from convexcluster import Problem, Solution, Status, solve
 from convexcluster.certificate import duality_gap
 from convexcluster.graph import component_means, components, incidence
-from convexcluster.solvers import SOLVERS
+from convexcluster.solvers import SOLVERS, auto, prove, sweeps
 
 
 def complete(n):
@@ -283,3 +284,49 @@ def test_a_callable_is_a_solver():
 
     found = solve([[0.0], [4.0]], [[0, 1]], [1.0], 0.5, solver=lazy)
     assert found.status is Status.STALLED
+
+
+def test_auto_goes_on_by_newton_where_sweeps_stall(monkeypatch):
+    X, edges, weights = knn_problem(60, 5)
+    lazy = replace(sweeps.METHOD, max_iter=2)
+    monkeypatch.setattr(sweeps, "METHOD", lazy)
+    found = solve(X, edges, weights, 0.1, tol=1e-9)
+    assert found.status is Status.CONVERGED
+    assert found.n_iter > 2
+
+
+def test_auto_numbers_large_parts_anew(monkeypatch):
+    X, edges, weights = knn_problem(60, 5)
+    plain = solve(X, edges, weights, 0.1, tol=1e-10)
+    monkeypatch.setattr(auto, "UNORDERED", 10)
+    found = solve(X, edges, weights, 0.1, tol=1e-10)
+    assert found.status is Status.CONVERGED
+    assert np.linalg.norm(found.A - plain.A) <= np.sqrt(2 * found.gap) + np.sqrt(2 * plain.gap)
+    problem = Problem.of(X, edges, weights, 0.1)
+    assert found.gap == pytest.approx(duality_gap(problem, found.A, found.Lam))
+
+
+def test_dropped_axes_stay_in_the_gap():
+    # the trace outside the kept axes is part of the reported gap, which is of the full problem
+    rng = np.random.default_rng(2)
+    X, edges, weights = knn_problem(50, 5)
+    Z = np.hstack([X, 1e-4 * rng.normal(size=(50, 30))])
+    problem = Problem.of(Z, edges, weights, 0.1)
+    (part,) = auto.parts(problem, 1e-6 * problem.scale)[:1]
+    assert part.problem.Z.shape[1] < 32
+    found = solve(Z, edges, weights, 0.1, tol=1e-6)
+    assert found.gap == pytest.approx(duality_gap(problem, found.A, found.Lam))
+    fine = solve(Z, edges, weights, 0.1, tol=1e-13, solver="ssnal")
+    assert np.linalg.norm(found.A - fine.A) <= np.sqrt(2 * found.gap) + np.sqrt(2 * fine.gap)
+
+
+def test_prove_tightens_until_the_partition_is_certified():
+    X, edges, weights = knn_problem(60, 5)
+    problem = Problem.of(X, edges, weights, 0.1)
+    rough = solve(X, edges, weights, 0.1, tol=1e-3)
+    exact, certificate = prove(problem, rough)
+    assert certificate.partition == "certified"
+    assert exact.gap < rough.gap
+    assert certificate.gap == exact.gap
+    _, blurred = prove(problem, rough, embedding_error=5.0)
+    assert blurred.partition.endswith("without it certified)")

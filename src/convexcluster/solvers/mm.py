@@ -22,7 +22,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from ..certificate import dual_point, duality_gap, project
-from ..graph import component_means, components, factor, quotient
+from ..certificate.reduced import reduce
+from ..graph import component_means, components, factor
 from ..problem import Floats, Problem
 from .driver import Method, Point
 
@@ -67,16 +68,9 @@ def _merged_steps(problem: Problem, A: Floats, d: Floats, eps: float) -> Floats:
     """
     inside = d <= eps
     labels = components(problem.edges[inside], problem.n)
-    graph = quotient(problem.edges, problem.weights, labels)
-    if len(graph.edges) == 0 or not inside.any():
+    small = reduce(problem, labels)
+    if len(small.edges) == 0 or not inside.any():
         return d
-    small = Problem(
-        component_means(problem.Z, problem.masses, labels),
-        graph.edges,
-        graph.weights,
-        problem.gamma,
-        np.bincount(labels, problem.masses).astype(np.float64),
-    )
     start = component_means(A, problem.masses, labels)
     C = start
     for _ in range(INNER):

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .graph import component_means, factor, incidence, quotient
-from .problem import Floats, Ints, Problem
+from ..graph import component_means, factor, incidence, quotient
+from ..problem import Floats, Ints, Problem
 
 
 def reduce(problem: Problem, labels: Ints) -> Problem:
@@ -88,9 +88,7 @@ def newton(problem: Problem, C: Floats, max_iter: int = 15) -> Floats | None:
     return C_best
 
 
-def _newton_step(
-    problem: Problem, DC: Floats, d: Floats, B: Floats, forcing: float
-) -> Floats:
+def _newton_step(problem: Problem, DC: Floats, d: Floats, B: Floats, forcing: float) -> Floats:
     """Solve H X = B to a residual of ``forcing``·‖B‖ by preconditioned conjugate gradients."""
     D = incidence(problem.edges, problem.n)
     q = problem.c / d

@@ -11,19 +11,13 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import minimum_spanning_tree
 
-from .graph import component_means, incidence, laplacian, solve_laplacian
-from .problem import Floats, Ints
+from ..graph import component_means, incidence, laplacian, solve_laplacian
+from ..problem import Floats, Ints
+from .gap import project
 
 # A conductance keeps this share of the capacity on saturated edges: a flow against the present one
 # is welcome there and would otherwise be impossible.
 LEAST_SHARE = 0.02
-
-
-def project(Lam: Floats, c: Floats) -> Floats:
-    """Project every row λ_l on the ball of radius c_l: any dual becomes feasible."""
-    norms = np.sqrt(np.einsum("lk,lk->l", Lam, Lam))
-    shrink = np.where(norms > c, c / np.where(norms > 0, norms, 1.0), 1.0)
-    return Lam * shrink[:, None]
 
 
 def electrical(

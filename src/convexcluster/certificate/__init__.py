@@ -1,0 +1,102 @@
+"""Duality, the referee of every solution: gap, radius and certified statements about clusters.
+
+Input is a problem, a primal point and a feasible dual; output is a :class:`Certificate`. Each
+statement is a theorem about the optimum A* and never a threshold: how far A* can be
+(:mod:`~convexcluster.certificate.gap`), pairs certainly apart or fused
+(:mod:`~convexcluster.certificate.pairs`), and whether a whole partition is that of A*
+(:mod:`~convexcluster.certificate.partition`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..graph import components
+from ..problem import Problem, Solution
+from .gap import dual_point, duality_gap, project
+from .pairs import certified_different, certified_same
+from .partition import certify_partition
+
+__all__ = [
+    "Certificate",
+    "certified_different",
+    "certified_same",
+    "certify",
+    "certify_partition",
+    "dual_point",
+    "duality_gap",
+    "project",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """What is proved about a solution.
+
+    Attributes
+    ----------
+    gap : float
+        Duality gap G of the embedded problem.
+    relative_gap : float
+        G over ½ Σ mᵢ‖zᵢ − z̄‖².
+    radius : float
+        Bound on ‖A − A*‖_M for the problem before embedding and coarsening:
+        √(2G + τ²) + ``coarsening_error``, since the gap before embedding is G + τ²/2.
+    embedding_error : float
+        τ, the norm of what the embedding dropped.
+    coarsening_error : float
+        Bound on the distance that contracting samples beforehand has caused.
+    clipped_share : float
+        Σ|λ₋|/Σ|λ| of a kernel that was not positive semidefinite; everything else in the
+        certificate is about the clipped kernel.
+    partition : str
+        "certified", or "not certified: " and why.
+    """
+
+    gap: float
+    relative_gap: float
+    radius: float
+    embedding_error: float = 0.0
+    coarsening_error: float = 0.0
+    clipped_share: float = 0.0
+    partition: str = "not certified: not asked for"
+
+
+def certify(
+    problem: Problem,
+    solution: Solution,
+    *,
+    embedding_error: float = 0.0,
+    coarsening_error: float = 0.0,
+    clipped_share: float = 0.0,
+    partition: bool = True,
+) -> Certificate:
+    """Gather what is proved about ``solution``; ``partition=False`` skips the exact test.
+
+    Examples
+    --------
+    >>> from convexcluster import Status
+    >>> pair = Problem.of([[0.0], [4.0]], [[0, 1]], [1.0], gamma=2.5)
+    >>> fused = Solution(np.full((2, 1), 2.0), np.array([[-2.0]]), 0.0, 0.0, Status.CONVERGED, 1)
+    >>> certify(pair, fused).partition
+    'certified'
+    """
+    i, j = problem.edges.T
+    verdict = "not certified: not asked for"
+    if coarsening_error > 0:
+        verdict = "not certified: samples were contracted before the solve"
+    elif partition:
+        fused = (solution.A[i] == solution.A[j]).all(axis=1)
+        labels = components(problem.edges[fused], problem.n)
+        verdict = certify_partition(problem, labels, solution.A, solution.Lam, embedding_error)
+    return Certificate(
+        gap=solution.gap,
+        relative_gap=solution.relative_gap,
+        radius=float(np.sqrt(2.0 * solution.gap + embedding_error**2)) + coarsening_error,
+        embedding_error=embedding_error,
+        coarsening_error=coarsening_error,
+        clipped_share=clipped_share,
+        partition=verdict,
+    )

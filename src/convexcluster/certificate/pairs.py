@@ -1,0 +1,73 @@
+"""Pairs of samples that are certainly apart or certainly fused in A*."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from ..problem import Floats, Ints, Problem
+
+# Allowance for rounding in the certified statements, relative to the numbers that are subtracted:
+# 1000 units in the last place, well above the error of the sums and norms involved. It is an
+# allowance, not interval arithmetic.
+ROUNDING = 1000 * float(np.finfo(np.float64).eps)
+
+
+def certified_different(
+    problem: Problem, A: Floats, radius: float, pairs: Ints | None = None
+) -> NDArray[np.bool_]:
+    """Which pairs are in different places in A*, given ‖A − A*‖_M ≤ ``radius``.
+
+    a*_i = a*_j would imply ‖a_i − a_j‖ ≤ ‖a_i − a*_i‖ + ‖a_j − a*_j‖ ≤ R √(1/m_i + 1/m_j).
+
+    Parameters
+    ----------
+    problem : Problem
+    A : ndarray of shape (n, r)
+    radius : float
+    pairs : ndarray of shape (p, 2), optional
+        Index pairs; the edges by default.
+
+    Returns
+    -------
+    ndarray of shape (p,), bool
+
+    Examples
+    --------
+    >>> pair = Problem.of([[0.0], [4.0]], [[0, 1]], [1.0], gamma=0.5)
+    >>> certified_different(pair, np.array([[0.5], [3.5]]), radius=0.1)
+    array([ True])
+    """
+    i, j = (problem.edges if pairs is None else pairs).T
+    apart = np.linalg.norm(A[i] - A[j], axis=1)
+    reach = radius * np.sqrt(1.0 / problem.masses[i] + 1.0 / problem.masses[j])
+    return apart > reach * (1.0 + ROUNDING) + ROUNDING * np.abs(A).max(initial=0.0)
+
+
+def certified_same(problem: Problem) -> NDArray[np.bool_]:
+    """Which edges are fused in A* whatever the rest does, from weights and distances alone.
+
+        γ [w_ij (1/m_i + 1/m_j) − Σ_{k≠i,j} |w_ik/m_i − w_jk/m_j|] ≥ ‖z_i − z_j‖
+
+    Subtract the optimality conditions of i and j: were a*_i ≠ a*_j, the left side pulls them
+    together by more than data and all other edges can hold them apart.
+
+    Examples
+    --------
+    >>> pair = Problem.of([[0.0], [4.0]], [[0, 1]], [1.0], gamma=2.5)
+    >>> certified_same(pair)
+    array([ True])
+    """
+    n, (i, j) = problem.n, problem.edges.T
+    pull = problem.weights * (1.0 / problem.masses[i] + 1.0 / problem.masses[j])
+    rows, columns = np.concatenate([i, j]), np.concatenate([j, i])
+    P = sparse.csr_array(
+        (np.tile(problem.weights, 2) / problem.masses[rows], (rows, columns)), shape=(n, n)
+    )
+    # Σ_k over all k counts k = i and k = j too, which together are w_ij(1/m_i + 1/m_j)
+    others = np.asarray(abs(P[i] - P[j]).sum(axis=1)).ravel() - pull
+    apart = np.linalg.norm(problem.Z[i] - problem.Z[j], axis=1)
+    hold = problem.gamma * (pull - others)
+    noise = ROUNDING * (problem.gamma * (2.0 * pull + others) + np.abs(problem.Z).max(initial=0.0))
+    return np.where(apart == 0.0, hold >= 0.0, hold - noise >= apart)

@@ -1,0 +1,193 @@
+"""The exact test of a partition: reduced optimum, flows inside clusters, and what is not known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..graph import component_means, components
+from ..problem import Floats, Ints, Problem
+from .flows import absorbable, route
+from .gap import dual_point
+from .pairs import ROUNDING
+from .reduced import gradient, newton, reduce
+
+
+def certify_partition(
+    problem: Problem, labels: Ints, A: Floats, Lam: Floats, embedding_error: float = 0.0
+) -> str:
+    """Decide whether ``labels`` is exactly the partition of A*: "certified", or why not.
+
+    Let c* be the optimum of the reduced problem (:mod:`convexcluster.certificate.reduced`), and
+    for i in C_t
+
+        b*_i = m_i(z_i − c*_t) − γ Σ_{j∉C_t} w_ij u*_{t,s(j)}.
+
+    *Theorem.* If adjacent c*_t differ and every cluster has a flow on its own edges with
+    D_tᵀΛ_t = b*_t, ‖λ_l‖ ≤ c_l, then a*_i = c*_t: these flows, with λ_l = c_l u*_l between
+    clusters, satisfy the optimality conditions. Neither c* nor the flows are known exactly; the
+    test proves that they exist:
+
+    1. Newton gives C̃ with ‖C̃ − c*‖_M ≤ R = ‖∇F_red(C̃)‖_{M⁻¹} (strong convexity); if the embedding
+       dropped τ then R + τ, as optima are no further apart than their data. So c̃_s − c̃_t is known
+       up to δ_st = R√(1/m_s + 1/m_t). The clusters differ if d̃_st > δ_st, and then
+       ‖ũ_st − u*_st‖ ≤ 2δ_st/(2d̃_st − δ_st) (Dunkl and Williams).
+    2. A flow Λ̃ strictly within capacity misses b*_t by some balanced e_t with
+
+           ‖e_t‖ ≤ ‖b̃_t − D_tᵀΛ̃‖ + R√(Σm_i²/m_t) + ‖(γ Σ_j w_ij 2δ/(2d̃ − δ))_i‖ + τ√(max m_i).
+
+    3. The slack c_l − ‖λ̃_l‖ must absorb every such e_t
+       (:func:`~convexcluster.certificate.flows.absorbable`).
+
+    A cluster on the verge of splitting has no slack and is not certified, even if it is one.
+
+    Parameters
+    ----------
+    problem : Problem
+    labels : ndarray of shape (n,)
+        Numbered 0, 1, …
+    A : ndarray of shape (n, r)
+        Centroids, the start for Newton.
+    Lam : ndarray of shape (m, r)
+        Dual, the start for the flows.
+    embedding_error : float
+        τ: the norm, weighted by masses, of what the embedding dropped.
+
+    Examples
+    --------
+    >>> chain = Problem.of([[0.0], [1.0], [9.0]], [[0, 1], [1, 2]], [1.0, 1.0], gamma=1.0)
+    >>> A, Lam = np.array([[1.0], [1.0], [8.0]]), np.array([[-1.0], [-1.0]])
+    >>> certify_partition(chain, np.array([0, 0, 1]), A, Lam)
+    'not certified: the cluster of sample 0 is on the verge of splitting: ...'
+    >>> certify_partition(chain.at(1.2), np.array([0, 0, 1]), A, Lam)
+    'certified'
+    """
+    if problem.gamma == 0:
+        i, j = problem.edges.T
+        equal = (problem.Z[i] == problem.Z[j]).all(axis=1)
+        same = (labels == components(problem.edges[equal], problem.n)).all()
+        return "certified" if same else "not certified: at gamma = 0 only equal samples are fused"
+    inside = labels[problem.edges[:, 0]] == labels[problem.edges[:, 1]]
+    if (components(problem.edges[inside], problem.n) != labels).any():
+        return "not certified: labels must be connected clusters, numbered by first appearance"
+    small = reduce(problem, labels)
+    C = newton(small, component_means(A, problem.masses, labels))
+    if C is None:
+        return "not certified: two adjacent clusters meet in the optimum of the reduced problem"
+    test = _Test.of(problem, labels, small, C, inside)
+    refused = test.not_apart(0.0)
+    if refused:
+        return refused
+    flow = test.flow(Lam)
+    refused = test.not_absorbed(flow, 0.0)
+    if refused or embedding_error == 0.0:
+        return refused or "certified"
+    refused = test.not_apart(embedding_error) or test.not_absorbed(flow, embedding_error)
+    if refused:
+        return f"{refused} (by the embedding error {embedding_error:.1e}; without it certified)"
+    return "certified"
+
+
+@dataclass(frozen=True, slots=True)
+class _Test:
+    """Steps 1–3 of :func:`certify_partition` at the reduced point C̃."""
+
+    problem: Problem
+    labels: Ints
+    small: Problem
+    C: Floats
+    inside: NDArray[np.bool_]  # edges within a cluster
+    first: Ints  # a sample by which to name each cluster
+    noise: Floats  # rounding of the demand of every sample
+    radius: float  # R, without the embedding
+
+    @classmethod
+    def of(
+        cls, problem: Problem, labels: Ints, small: Problem, C: Floats, inside: NDArray[np.bool_]
+    ) -> _Test:
+        sizes = np.linalg.norm(problem.Z, axis=1) + np.linalg.norm(C, axis=1)[labels]
+        carried = np.bincount(problem.edges.ravel(), np.repeat(problem.c, 2), problem.n)
+        noise = ROUNDING * (problem.masses * sizes + carried)
+        g = np.linalg.norm(gradient(small, C), axis=1) + np.bincount(labels, noise)
+        radius = float(np.linalg.norm(g / np.sqrt(small.masses)))
+        first = np.unique(labels, return_index=True)[1]
+        return cls(problem, labels, small, C, inside, first, noise, radius)
+
+    def between(self, tau: float) -> tuple[Floats, Floats]:
+        """d̃ and δ of every edge between clusters."""
+        s, t = self.labels[self.problem.edges[~self.inside]].T
+        d = np.linalg.norm(self.C[s] - self.C[t], axis=1)
+        inverse = 1.0 / self.small.masses
+        return d, (self.radius + tau) * np.sqrt(inverse[s] + inverse[t])
+
+    def not_apart(self, tau: float) -> str:
+        """Why some adjacent clusters may be one; empty if none may."""
+        d, delta = self.between(tau)
+        if (d > delta).all():
+            return ""
+        worst = int(np.argmin(d - delta))
+        a, b = self.first[self.labels[self.problem.edges[~self.inside][worst]]]
+        return (
+            f"not certified: the clusters of samples {a} and {b} are {d[worst]:.1e} apart, "
+            f"known only to {delta[worst]:.1e}"
+        )
+
+    def flow(self, Lam: Floats) -> Floats:
+        """Dual of all edges: c ũ between clusters, inside a flow that meets their demand."""
+        problem, labels, inside = self.problem, self.labels, self.inside
+        out = np.zeros_like(Lam)
+        i, j = problem.edges[~inside].T
+        d = self.C[labels[i]] - self.C[labels[j]]
+        out[~inside] = (problem.c[~inside] / np.linalg.norm(d, axis=1))[:, None] * d
+        if inside.any():
+            demand = problem.masses[:, None] * (dual_point(problem, out) - self.C[labels])
+            edges, c = problem.edges[inside], problem.c[inside]
+            out[inside] = route(edges, c, demand, labels, problem.masses, Lam[inside])
+        return out
+
+    def not_absorbed(self, flow: Floats, tau: float) -> str:
+        """Why some cluster may split; empty if none may."""
+        problem, labels, inside = self.problem, self.labels, self.inside
+        masses, c = problem.masses, problem.c
+        d, delta = self.between(tau)
+        turn = np.repeat(c[~inside] * 2.0 * delta / (2.0 * d - delta), 2)
+        turned = np.bincount(problem.edges[~inside].ravel(), turn, problem.n).astype(float)
+        missed = masses * np.linalg.norm(dual_point(problem, flow) - self.C[labels], axis=1)
+        e = (
+            _cluster_norms(missed + self.noise, labels)
+            + _cluster_norms(masses, labels) * (self.radius + tau) / np.sqrt(self.small.masses)
+            + _cluster_norms(turned, labels)
+            + tau * np.sqrt(masses.max())
+        )
+        slack = c[inside] * (1.0 - ROUNDING) - np.linalg.norm(flow[inside], axis=1)
+        for cluster, nodes, edges, own in _clusters(problem.edges[inside], slack, labels):
+            room = absorbable(edges, own, nodes)
+            if e[cluster] > room:
+                return (
+                    f"not certified: the cluster of sample {self.first[cluster]} is on the verge "
+                    f"of splitting: its edges can absorb {room:.1e}, the demand is known to "
+                    f"{e[cluster]:.1e}"
+                )
+        return ""
+
+
+def _cluster_norms(x: Floats, labels: Ints) -> Floats:
+    """√Σ x_i² over every label."""
+    return np.sqrt(np.bincount(labels, x * x))
+
+
+def _clusters(edges: Ints, values: Floats, labels: Ints) -> Iterator[tuple[int, int, Ints, Floats]]:
+    """(label, number of samples, edges renumbered within, their values) of every real cluster."""
+    counts = np.bincount(labels)
+    local = np.empty(len(labels), dtype=np.int64)
+    order = np.argsort(labels, kind="stable")
+    local[order] = np.arange(len(labels)) - np.repeat(np.cumsum(counts) - counts, counts)
+    owner = labels[edges[:, 0]]
+    by_owner = np.argsort(owner, kind="stable")
+    starts = np.searchsorted(owner[by_owner], np.arange(len(counts) + 1))
+    for label in np.flatnonzero(counts > 1):
+        rows = by_owner[starts[label] : starts[label + 1]]
+        yield int(label), int(counts[label]), local[edges[rows]], values[rows]
