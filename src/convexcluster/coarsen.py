@@ -62,8 +62,9 @@ class Summary:
 class Cells:
     """Centres and the rule that sends a row to one of them.
 
-    A row goes down the tree of cuts to a centre and then walks from centre to nearer neighbouring
-    centre until none is nearer. The rule depends on the row alone, never on the block it is in.
+    A row goes down the tree of cuts to a centre, or to a hub that is nearer, and then walks from
+    centre to nearer neighbouring centre until none is nearer. The rule depends on the row alone,
+    never on the block it is in.
 
     Attributes
     ----------
@@ -75,6 +76,8 @@ class Cells:
         The tree of cuts, see :func:`convexcluster.loops.coarsen.bisect`.
     neighbours : ndarray of shape (G, k)
         Cells near each cell.
+    hubs : ndarray of shape (h,)
+        Cells spread over all the data, from which walks may set out.
     """
 
     centres: Floats
@@ -84,6 +87,7 @@ class Cells:
     left: Ints
     right: Ints
     neighbours: Ints
+    hubs: Ints
 
     @property
     def count(self) -> int:
@@ -113,7 +117,7 @@ class Cells:
 
         rows = _shifted(X, self.origin)
         labels = descend(rows, self.axis, self.cut, self.left, self.right)
-        walk(rows, _shifted(self.centres, self.origin), self.neighbours, labels)
+        walk(rows, _shifted(self.centres, self.origin), self.neighbours, self.hubs, labels)
         return labels
 
 
@@ -137,6 +141,20 @@ def _nearby(centres: Floats) -> Ints:
         finder = NearestNeighbors(n_neighbors=NEIGHBOURS).fit(centres)
         found = finder.kneighbors(return_distance=False)
     return np.ascontiguousarray(found, dtype=np.int64)
+
+
+def _hubs(centres: Floats) -> Ints:
+    """About 2√G centres, one near the middle of each group of a coarse bisection."""
+    from .loops.coarsen import bisect
+
+    count = len(centres)
+    few = max(1, int(2 * np.sqrt(count)))
+    group = bisect(_shifted(centres, centres.mean(axis=0)), np.ones(count), min(few, count))[0]
+    means = summarise(centres, group, int(group.max()) + 1).means
+    off = ((centres - means[group]) ** 2).sum(axis=1)
+    order = np.lexsort((off, group))
+    _, first = np.unique(group[order], return_index=True)
+    return order[first]
 
 
 def cells_of(centres: Floats, masses: Floats | None = None) -> Cells:
@@ -165,7 +183,7 @@ def cells_of(centres: Floats, masses: Floats | None = None) -> Cells:
     rank[order] = np.arange(len(first))
     left = np.where(axis < 0, rank[np.where(axis < 0, left, 0)], left)
     kept = np.ascontiguousarray(centres[first[order]])
-    return Cells(kept, origin, axis, cut, left, right, _nearby(kept))
+    return Cells(kept, origin, axis, cut, left, right, _nearby(kept), _hubs(kept))
 
 
 def summarise(Z: Floats, labels: Ints, count: int, masses: Floats | None = None) -> Summary:
@@ -236,7 +254,8 @@ def condense(X: Floats, budget: int, masses: Floats | None = None) -> tuple[Ints
         cells = summarise(X, labels, int(labels.max()) + 1, masses)
         if len(cells.masses) in (1, len(X)):
             break
-        walk(rows, _shifted(cells.means, origin), _nearby(cells.means), labels)
+        near, hubs = _nearby(cells.means), _hubs(cells.means)
+        walk(rows, _shifted(cells.means, origin), near, hubs, labels)
     labels = canonical(labels)
     return labels, summarise(X, labels, int(labels.max()) + 1, masses)
 

@@ -27,7 +27,7 @@ from .coarse_error import (
     spread_error,
     total_radius,
 )
-from .coarsen import Cells, Summary, cells_of, unite
+from .coarsen import Cells, Summary, cells_of
 from .embedding import Embedding
 from .graph import Graph
 from .kernels import Kernel
@@ -49,8 +49,8 @@ from .streaming import (
 SAMPLE = 10_000
 
 # The automatic bandwidth is a neighbour distance, which shrinks as rows are added. It is taken
-# between this many weighted points, so that it does not depend on n.
-BANDWIDTH_POINTS = 2_000
+# between this many rows, so that it does not depend on n.
+BANDWIDTH_ROWS = 2_000
 
 # Dimensions of the embedding unless the user asks: the path's cost is proportional to them, and
 # what is lost is measured and part of the certificate.
@@ -110,7 +110,7 @@ def coarsen_rows(
     budget : int
         Most cells.
     kernel_of : callable
-        The kernel, given some weighted points (for an automatic bandwidth).
+        The kernel, given some rows (for an automatic bandwidth).
     embed : callable
         ``embed(rows, kernel)`` on a sample of rows; the rest is placed by ``transform``.
     seed : int
@@ -124,7 +124,7 @@ def coarsen_rows(
         partial(scan_block, budget=budget, sample=SAMPLE, seed=seed),
         partial(join_scans, budget=budget, sample=SAMPLE),
     )
-    kernel = kernel_of(unite([scan.cells], BANDWIDTH_POINTS).means)
+    kernel = kernel_of(scan.sample[:BANDWIDTH_ROWS])  # the sample is in random order
     embedding = embed(scan.sample, kernel)
     cells = cells_of(scan.cells.means, scan.cells.masses)
     return _measured(engine, cells, embedding, kernel)

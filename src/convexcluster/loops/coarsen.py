@@ -171,27 +171,36 @@ def descend(X: Rows, axis: Ints, cut: Rows, left: Ints, right: Ints) -> Ints:
 
 
 @njit(cache=True, nogil=True, fastmath=SIMD)
-def walk(X: Rows, centres: Rows, neighbours: Ints, labels: Ints) -> int:
+def _apart(x: Rows, y: Rows) -> np.float32:
+    """Squared distance."""
+    s = np.float32(0.0)
+    for k in range(len(x)):
+        t = x[k] - y[k]
+        s += t * t
+    return s
+
+
+@njit(cache=True, nogil=True, fastmath=SIMD)
+def walk(X: Rows, centres: Rows, neighbours: Ints, hubs: Ints, labels: Ints) -> int:
     """Move each row to the nearest of its cell's neighbours until none is nearer; in place.
 
-    ``neighbours[g]`` lists cells near cell g. The distance falls with every move, so the walk ends.
+    ``neighbours[g]`` lists cells near cell g. A row sets out from its own cell or from the nearest
+    of the cells ``hubs``, whichever is nearer: in many dimensions the cells near a wrong one may
+    all be wrong. The distance falls with every move, so the walk ends.
     """
-    n, d = X.shape
     moved = 0
-    for i in range(n):
+    for i in range(len(X)):
         here = labels[i]
-        best = np.float32(0.0)
-        for k in range(d):
-            t = X[i, k] - centres[here, k]
-            best += t * t
+        best = _apart(X[i], centres[here])
+        for g in hubs:
+            s = _apart(X[i], centres[g])
+            if s < best:
+                best = s
+                here = g
         while True:
             nearest = here
-            for q in range(neighbours.shape[1]):
-                g = neighbours[here, q]
-                s = np.float32(0.0)
-                for k in range(d):
-                    t = X[i, k] - centres[g, k]
-                    s += t * t
+            for g in neighbours[here]:
+                s = _apart(X[i], centres[g])
                 if s < best:
                     best = s
                     nearest = g
