@@ -30,10 +30,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .certificate import Certificate, certify
 from .clusterpath import ClusterPath
+from .coarse_steps import CoarseSteps
 from .embedding import EMBEDDINGS, Embedding, embed
 from .graph import Graph, canonical
 from .kernels import Kernel, resolve_kernel
 from .labels import cluster_centroids, dual_coefficients, fusion_labels
+from .large import RANK
 from .path import solve_path
 from .problem import Floats, Ints, Problem, Solution, Status
 from .samples import (
@@ -51,11 +53,12 @@ from .weights import build_graph
 LABELS = ("auto", "fusion", "agglomerative")
 
 
-class _Shell(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
+class _Shell(
+    CoarseSteps, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator
+):
     """What both estimators share; a subclass names its parameters and its kernel."""
 
     n_clusters: int | None
-    weights: Any
     n_neighbors: int
     weight_bandwidth: float | str
     gamma: Any
@@ -66,12 +69,7 @@ class _Shell(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
     tol: float
     max_iter: int | None
     certify: str | bool
-    random_state: Any
-    n_jobs: int | None
     verbose: int
-
-    def _kernel(self, X: Any) -> Kernel:
-        raise NotImplementedError
 
     def _embed(self, X: Any, kernel: Kernel, masses: Floats) -> Embedding:
         raise NotImplementedError
@@ -97,6 +95,10 @@ class _Shell(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Ba
         """
         X = self._check(X)
         weight = check_sample_weight(sample_weight, X.shape[0])
+        plan = self._plan(X)
+        if plan.coarse:
+            self._fit_coarse(X, weight, plan)
+            return self
         samples = self._samples(X, weight)
         kernel = self._kernel(samples.X)
         kernel.check(samples.X)
@@ -374,6 +376,11 @@ class KernelConvexClustering(_Shell):
         Iterations of the solver; each has its own default.
     certify : {"path", "selected", False}
         Whether every γ of the path is solved to ``tol`` or only the one that is chosen.
+    coarsen : {"auto", False, True} or int
+        Whether rows are first grouped into at most that many cells (8,000 if not a number), whose
+        cost is ``certificate_.coarsening_error``; "auto" beyond 20,000 rows or if memory is short.
+    max_memory : int or str, optional
+        Bytes, or e.g. "4GB"; by default half of what the machine has at hand.
     random_state : int, RandomState or None
         For randomised embeddings and resampling.
     n_jobs : int, optional
@@ -435,6 +442,8 @@ class KernelConvexClustering(_Shell):
         tol: float = 1e-6,
         max_iter: int | None = None,
         certify: str | bool = "selected",
+        coarsen: bool | int | str = "auto",
+        max_memory: int | str | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -458,6 +467,8 @@ class KernelConvexClustering(_Shell):
         self.tol = tol
         self.max_iter = max_iter
         self.certify = certify
+        self.coarsen = coarsen
+        self.max_memory = max_memory
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -490,6 +501,21 @@ class KernelConvexClustering(_Shell):
             random_state=self.random_state,
             masses=masses,
         )
+
+    def _points_rank(self, d: int) -> int:
+        return d if self.kernel == "linear" else self.rank or RANK
+
+    def _embed_rows(self, rows: Floats, kernel: Kernel) -> Embedding:
+        if self.embedding == "exact":
+            raise ValueError(
+                'embedding="exact" holds n² numbers: use "pivoted", or coarsen=False if they fit'
+            )
+        method = self.embedding
+        if method == "auto" and kernel.name != "linear":
+            method = "pivoted"
+        options = {"tol": self.embedding_tol, "random_state": self.random_state}
+        rank = self.rank if kernel.name == "linear" else self._points_rank(rows.shape[1])
+        return embed(rows, kernel, method=method, rank=rank, **options)
 
     def _weight_samples(self, X: Any, embedding: Embedding) -> Any:
         # of a precomputed kernel the distances are those of the embedding in any case
@@ -525,6 +551,8 @@ class ConvexClustering(_Shell):
         tol: float = 1e-6,
         max_iter: int | None = None,
         certify: str | bool = "selected",
+        coarsen: bool | int | str = "auto",
+        max_memory: int | str | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -541,6 +569,8 @@ class ConvexClustering(_Shell):
         self.tol = tol
         self.max_iter = max_iter
         self.certify = certify
+        self.coarsen = coarsen
+        self.max_memory = max_memory
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -550,3 +580,9 @@ class ConvexClustering(_Shell):
 
     def _embed(self, X: Any, kernel: Kernel, masses: Floats) -> Embedding:
         return embed(X, kernel, method="identity", masses=masses)
+
+    def _points_rank(self, d: int) -> int:
+        return d
+
+    def _embed_rows(self, rows: Floats, kernel: Kernel) -> Embedding:
+        return embed(rows, kernel, method="identity")

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -55,6 +56,11 @@ BANDWIDTH_ROWS = 2_000
 # Dimensions of the embedding unless the user asks: the path's cost is proportional to them, and
 # what is lost is measured and part of the certificate.
 RANK = 256
+
+# Cells are refined, once, if ‖V‖² exceeds this share of Σ m‖z − z̄‖²: below it coarsening moves
+# centroids by less than a tenth of their spread. Half as many cells again may be added.
+REFINE_ABOVE = 0.01
+REFINE_BUDGET = 0.5
 
 # A refined cell becomes up to this many; its scatter falls by about this factor in 2-D.
 PIECES = 4
@@ -247,6 +253,67 @@ class CoarseCertificate:
     graph: str
     is_bound: bool
     per_point: Floats
+
+
+@dataclass(frozen=True)
+class PointsFit:
+    """A path on weighted points, the choice on it, and what it says about the rows.
+
+    Attributes
+    ----------
+    coarse : Coarse
+    base : Problem
+        On the weighted points, at γ = 0.
+    path, chosen, solution
+        What ``solve`` gave.
+    certificate : CoarseCertificate
+    """
+
+    coarse: Coarse
+    base: Problem
+    path: Any
+    chosen: Any
+    solution: Solution
+    certificate: CoarseCertificate
+
+
+def fit_points(
+    engine: Engine,
+    budget: int,
+    *,
+    kernel_of: Callable[[Floats], Kernel],
+    embed: Callable[[Floats, Kernel], Embedding],
+    graph_of: Callable[[Coarse], Graph],
+    solve: Callable[[Problem], tuple[Any, Any, Solution]],
+    fine_of: Callable[[Coarse], Fine] | None = None,
+    seed: int = 0,
+) -> PointsFit:
+    """Coarsen, solve, bound the error, and refine once where it is too large.
+
+    Parameters
+    ----------
+    engine, budget, kernel_of, embed, seed
+        See :func:`coarsen_rows`.
+    graph_of : callable
+        The graph between weighted points, if the rows have none of their own.
+    solve : callable
+        Problem at γ = 0 → (path, choice with a ``gamma``, solution there).
+    fine_of : callable, optional
+        The graph on the rows, for the certificate to be about it.
+    """
+    coarse = coarsen_rows(engine, budget, kernel_of, embed, seed=seed)
+    for spare in (int(REFINE_BUDGET * budget), 0):
+        fine = None if fine_of is None else fine_of(coarse)
+        graph = graph_of(coarse) if fine is None else fine.contraction.graph
+        points = coarse.points
+        base = Problem.of(points.means, graph.edges, graph.weights, 0.0, points.masses)
+        path, chosen, solution = solve(base)
+        certificate = certify_coarse(coarse, base.at(chosen.gamma), solution, fine)
+        if certificate.coarsening_error**2 <= 2.0 * REFINE_ABOVE * base.scale or spare < PIECES:
+            break
+        error = CoarseningError(certificate.per_point, certificate.graph)
+        coarse = refine(engine, coarse, error, spare)
+    return PointsFit(coarse, base, path, chosen, solution, certificate)
 
 
 def certify_coarse(
