@@ -6,8 +6,11 @@ from functools import partial
 
 import numpy as np
 import pytest
+from sklearn.metrics import adjusted_rand_score
 
+from convexcluster import ConvexClustering, KernelConvexClustering
 from convexcluster.blocks import as_blocks
+from convexcluster.budget import EXACT_ROWS
 from convexcluster.coarse_error import CoarseningError, spread_graph
 from convexcluster.embedding import embed
 from convexcluster.kernels import Kernel, resolve_kernel
@@ -167,3 +170,59 @@ def test_a_sample_is_uniform_and_does_not_depend_on_the_order_of_work():
     # the mean of 200 draws without replacement has a standard deviation of 1155/√200 · 0.97 = 80
     assert abs(whole.sample.mean() - 2000) < 4 * 80
     assert whole.cells.masses.sum() == 4000
+
+
+def test_a_sample_is_not_tied_to_data_made_from_the_same_seed():
+    drawn = np.random.default_rng(0).random(3000)
+    X = np.column_stack([drawn, np.zeros(3000)])
+    scan = scan_block(X, np.ones(3000), 0, budget=10, sample=300, seed=0)
+    # uniform numbers: the mean of 300 of them is ½ to 0.29/√300 = 0.017
+    assert abs(scan.sample[:, 0].mean() - 0.5) < 4 * 0.017
+
+
+@pytest.fixture(scope="module")
+def two_rings():
+    return rings(1500)
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_the_estimator_on_cells(two_rings, own, monkeypatch):
+    X, y = two_rings
+    if not own:
+        monkeypatch.setattr("convexcluster.coarse_steps.OWN_GRAPH_ROWS", 0)
+    model = KernelConvexClustering(n_clusters=2, coarsen=150, rank=40).fit(X)
+    assert adjusted_rand_score(y, model.labels_) == 1.0
+    assert model.embedding_.shape[0] == model.path_.n_samples == 1500
+    assert model.linkage_.shape == (1499, 4)
+    certificate = model.certificate_
+    assert model.coarse_certificate_.graph == ("points" if own else "spread")
+    assert certificate.radius**2 == pytest.approx(
+        2 * certificate.gap + certificate.coarsening_error**2 + certificate.embedding_error**2
+    )
+    np.testing.assert_array_equal(model.points_.assign(X), model.points_.assign(X.copy()))
+
+
+def test_coarsening_is_automatic_only_beyond_a_size(two_rings):
+    X, _ = two_rings
+    model = ConvexClustering(gamma=1.0).fit(X[:50])
+    assert not hasattr(model, "points_")
+    assert model._plan(np.empty((EXACT_ROWS + 1, 2))).coarse
+    assert not model._plan(np.empty((EXACT_ROWS, 2))).coarse
+
+
+def test_coarsening_needs_rows(two_rings):
+    X, _ = two_rings
+    K = resolve_kernel("rbf", 1.0)(X[:60])
+    with pytest.raises(ValueError, match="precomputed"):
+        KernelConvexClustering(kernel="precomputed", coarsen=10).fit(K)
+    with pytest.raises(ValueError, match="exact"):
+        KernelConvexClustering(embedding="exact", coarsen=10).fit(X)
+
+
+def test_the_linear_estimator_on_cells_of_weighted_rows():
+    X, y = rings(600)
+    weight = np.random.default_rng(0).integers(0, 3, size=600).astype(float)
+    model = ConvexClustering(n_clusters=2, coarsen=100).fit(X, sample_weight=weight)
+    assert model.certificate_.embedding_error == 0
+    assert len(model.labels_) == 600
+    assert model.points_.points.masses.sum() == pytest.approx(weight.sum())

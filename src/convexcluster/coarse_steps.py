@@ -35,6 +35,7 @@ OWN_GRAPH_ROWS = 100_000
 class CoarseSteps:
     """``coarsen`` and ``max_memory`` of the estimators."""
 
+    tol: float
     coarsen: Any
     max_memory: Any
     weights: Any
@@ -58,7 +59,7 @@ class CoarseSteps:
     def _graph(self, samples: Samples, embedding: Embedding, kernel: Kernel) -> Graph:
         raise NotImplementedError
 
-    def _solve(self, base: Problem) -> tuple[Any, Any, Solution]:
+    def _solve(self, base: Problem, tol: float | None = None) -> tuple[Any, Any, Solution]:
         raise NotImplementedError
 
     def _keep(self, *parts: Any) -> None:
@@ -133,6 +134,7 @@ class CoarseSteps:
             embed=self._embed_rows,
             graph_of=graph_of,
             solve=self._solve,
+            tol=self.tol,
             fine_of=None if X is None else fine_of,
             seed=seed,
         )

@@ -66,7 +66,6 @@ class _Shell(
     selection: str
     min_cluster_size: int | None
     solver: Any
-    tol: float
     max_iter: int | None
     certify: str | bool
     verbose: int
@@ -152,15 +151,18 @@ class _Shell(
     def _automatic_weights(self) -> bool:
         return isinstance(self.weights, str) and isinstance(self.weight_bandwidth, str)
 
-    def _solve(self, base: Problem) -> tuple[ClusterPath, Selection, Solution]:
-        """Solve one γ or a path, choose, and solve the chosen γ with its dual."""
-        options: dict[str, Any] = {"solver": self.solver, "tol": self.tol}
+    def _solve(
+        self, base: Problem, tol: float | None = None
+    ) -> tuple[ClusterPath, Selection, Solution]:
+        """Solve one γ or a path, choose, and solve the chosen γ with its dual, to ``tol``."""
+        tol = self.tol if tol is None else tol
+        options: dict[str, Any] = {"solver": self.solver, "tol": tol}
         options["max_iter"] = self.max_iter
         k = None if self.n_clusters is None else min(int(self.n_clusters), base.n)
         if isinstance(self.gamma, Real):
             solution = solve_problem(base.at(float(self.gamma)), **options)
             labels = fusion_labels(solution.A, base.edges)
-            path = ClusterPath.of_solution(base.at(float(self.gamma)), solution, labels, self.tol)
+            path = ClusterPath.of_solution(base.at(float(self.gamma)), solution, labels, tol)
             chosen = select_at(
                 solution.A,
                 labels,

@@ -62,6 +62,11 @@ RANK = 256
 REFINE_ABOVE = 0.01
 REFINE_BUDGET = 0.5
 
+# The errors add as squares, 2·gap + coarsening² + embedding²: a gap of τ²/200 adds half a percent
+# to the radius. Looser than 1e-3 the partition itself would be in doubt.
+GAP_SHARE = 0.005
+LOOSEST = 1e-3
+
 # A refined cell becomes up to this many; its scatter falls by about this factor in 2-D.
 PIECES = 4
 
@@ -284,7 +289,8 @@ def fit_points(
     kernel_of: Callable[[Floats], Kernel],
     embed: Callable[[Floats, Kernel], Embedding],
     graph_of: Callable[[Coarse], Graph],
-    solve: Callable[[Problem], tuple[Any, Any, Solution]],
+    solve: Callable[[Problem, float], tuple[Any, Any, Solution]],
+    tol: float,
     fine_of: Callable[[Coarse], Fine] | None = None,
     seed: int = 0,
 ) -> PointsFit:
@@ -297,7 +303,9 @@ def fit_points(
     graph_of : callable
         The graph between weighted points, if the rows have none of their own.
     solve : callable
-        Problem at γ = 0 → (path, choice with a ``gamma``, solution there).
+        (Problem at γ = 0, relative gap) → (path, choice with a ``gamma``, solution there).
+    tol : float
+        Relative gap; no smaller a gap is asked of ``solve`` than the embedding error makes sense.
     fine_of : callable, optional
         The graph on the rows, for the certificate to be about it.
     """
@@ -307,7 +315,8 @@ def fit_points(
         graph = graph_of(coarse) if fine is None else fine.contraction.graph
         points = coarse.points
         base = Problem.of(points.means, graph.edges, graph.weights, 0.0, points.masses)
-        path, chosen, solution = solve(base)
+        lost = coarse.embedding.trace_error / base.scale if base.scale > 0 else 0.0
+        path, chosen, solution = solve(base, min(max(tol, GAP_SHARE * lost), LOOSEST))
         certificate = certify_coarse(coarse, base.at(chosen.gamma), solution, fine)
         if certificate.coarsening_error**2 <= 2.0 * REFINE_ABOVE * base.scale or spare < PIECES:
             break

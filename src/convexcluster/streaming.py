@@ -31,6 +31,11 @@ Step = Callable[[Floats, Floats, int], T]
 FAN = 8
 
 
+# Sets our random numbers apart from those of a user who made the data from the same seed: with
+# equal streams the rows of least key would all be of the same cluster.
+STREAM = 0x636F6172
+
+
 class Engine(Protocol):
     """What runs a step on every block: this process, or a cluster."""
 
@@ -133,7 +138,7 @@ def scan_block(X: Floats, masses: Floats, b: int, *, budget: int, sample: int, s
     if len(X) == 0:
         nothing = Summary(np.empty(0), np.empty((0, X.shape[1])), np.empty(0))
         return Scan(nothing, X, np.empty(0))
-    keys = np.random.default_rng([seed, b]).random(len(X))
+    keys = np.random.default_rng([STREAM, seed, b]).random(len(X))
     least = np.argsort(keys, kind="stable")[:sample]
     return Scan(condense(X, budget, masses)[1], X[least], keys[least])
 
