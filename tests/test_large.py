@@ -220,7 +220,7 @@ def test_coarsening_needs_rows(two_rings):
 
 
 def test_the_linear_estimator_on_cells_of_weighted_rows():
-    X, y = rings(600)
+    X, _ = rings(600)
     weight = np.random.default_rng(0).integers(0, 3, size=600).astype(float)
     model = ConvexClustering(n_clusters=2, coarsen=100).fit(X, sample_weight=weight)
     assert model.certificate_.embedding_error == 0
