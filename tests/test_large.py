@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 from sklearn.metrics import adjusted_rand_score
 
-from convexcluster import ConvexClustering, KernelConvexClustering
+from convexcluster import ConvexClustering, KernelConvexClustering, load
 from convexcluster.blocks import as_blocks
 from convexcluster.budget import EXACT_ROWS
 from convexcluster.coarse_error import CoarseningError, spread_graph
 from convexcluster.embedding import embed
 from convexcluster.kernels import Kernel, resolve_kernel
 from convexcluster.large import Fine, certify_coarse, coarsen_rows, refine
+from convexcluster.out_of_core import fit_large
 from convexcluster.problem import Problem
 from convexcluster.solvers import solve_problem
 from convexcluster.streaming import Local, Projector, fold, join_scans, scan_block
@@ -226,3 +227,23 @@ def test_the_linear_estimator_on_cells_of_weighted_rows():
     assert model.certificate_.embedding_error == 0
     assert len(model.labels_) == 600
     assert model.points_.points.masses.sum() == pytest.approx(weight.sum())
+
+
+def test_out_of_core_labels_go_to_disk(two_rings, tmp_path):
+    X, y = two_rings
+    np.save(tmp_path / "x.npy", X.astype(np.float32))
+    estimator = KernelConvexClustering(n_clusters=2, coarsen=150, rank=40)
+    fit = fit_large(tmp_path / "x.npy", estimator, labels_to=tmp_path / "labels.npy")
+    assert adjusted_rand_score(y, np.load(tmp_path / "labels.npy")) == 1.0
+    assert fit.n == 1500
+    assert not hasattr(estimator, "labels_")
+    np.testing.assert_array_equal(fit.predict(X[:9]), np.load(tmp_path / "labels.npy")[:9])
+
+
+def test_a_coarse_model_is_saved_and_loaded(two_rings, tmp_path):
+    X, _ = two_rings
+    model = KernelConvexClustering(n_clusters=2, coarsen=150, rank=40).fit(X)
+    model.save(tmp_path / "model")
+    again = load(tmp_path / "model")
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+    np.testing.assert_array_equal(again.points_.assign(X), model.points_.assign(X))

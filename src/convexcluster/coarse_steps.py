@@ -75,6 +75,8 @@ class CoarseSteps:
             why = "the kernel is precomputed"
         elif not isinstance(self.weights, str):
             why = "the graph is given"
+        elif getattr(self, "embedding", "auto") == "exact":
+            why = 'embedding="exact" has n² numbers for rows'
         if why and self.coarsen not in ("auto", False):
             raise ValueError(f"coarsen={self.coarsen!r} groups rows into cells, but {why}")
         coarsen = False if why else self.coarsen

@@ -508,15 +508,13 @@ class KernelConvexClustering(_Shell):
         return d if self.kernel == "linear" else self.rank or RANK
 
     def _embed_rows(self, rows: Floats, kernel: Kernel) -> Embedding:
-        if self.embedding == "exact":
-            raise ValueError(
-                'embedding="exact" holds n² numbers: use "pivoted", or coarsen=False if they fit'
-            )
         method = self.embedding
         if method == "auto" and kernel.name != "linear":
             method = "pivoted"
         options = {"tol": self.embedding_tol, "random_state": self.random_state}
-        rank = self.rank if kernel.name == "linear" else self._points_rank(rows.shape[1])
+        rank = self.rank
+        if rank is None and kernel.name != "linear":
+            rank = min(RANK, len(rows))
         return embed(rows, kernel, method=method, rank=rank, **options)
 
     def _weight_samples(self, X: Any, embedding: Embedding) -> Any:

@@ -45,7 +45,16 @@ ESTIMATORS = {"KernelConvexClustering": ".estimators", "ConvexClustering": ".est
 # Objects that turn themselves into arrays (to_arrays, from_arrays).
 ARRAYS = {"Embedding": ".embedding", "ClusterPath": ".clusterpath"}
 # Frozen dataclasses of plain fields.
-RECORDS = {"Certificate": ".certificate", "Graph": ".graph", "Selection": ".selection"}
+RECORDS = {
+    "Cells": ".coarsen",
+    "Certificate": ".certificate",
+    "Coarse": ".large",
+    "CoarseCertificate": ".large",
+    "Graph": ".graph",
+    "Kernel": ".kernels",
+    "Selection": ".selection",
+    "Summary": ".coarsen",
+}
 
 
 class ModelFileError(ValueError):

@@ -1,0 +1,117 @@
+"""Fit data that stay on disk, on one machine: blocks in, labels out block by block.
+
+Input: anything :func:`convexcluster.blocks.as_blocks` reads. Output: :class:`LargeFit`, an
+estimator fitted on weighted points and the rule that gives every row the label of its point.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+
+from .blocks import as_blocks, check_block, write_labels
+from .budget import Plan, plan
+from .estimators import KernelConvexClustering
+from .problem import Floats, Ints
+from .samples import Samples
+from .streaming import Local
+
+
+@dataclass(frozen=True)
+class LargeFit:
+    """A fit on weighted points that stand for more rows than memory holds.
+
+    Attributes
+    ----------
+    model : KernelConvexClustering or ConvexClustering
+        Fitted; its ``labels_``, ``path_``, ``linkage_`` and ``embedding_`` are those of the
+        weighted points, its ``certificate_`` covers all rows.
+    n : int
+        Rows.
+    plan : Plan
+        What was decided about cells and blocks.
+    """
+
+    model: Any
+    n: int
+    plan: Plan
+
+    @property
+    def n_clusters_(self) -> int:
+        """Number of clusters."""
+        return int(self.model.n_clusters_)
+
+    def predict(self, X: Any) -> Ints:
+        """Label of the weighted point that each row falls to; rows in memory."""
+        return self.model.labels_[self.model.points_.assign(check_block(X))]
+
+    def transform(self, X: Any) -> Floats:
+        """Distance, in the kernel's space, from each row to each centroid; rows in memory."""
+        return self.model.transform(X)
+
+    def labels(self, source: Any) -> Iterator[Ints]:
+        """Labels of the rows of ``source``, one block after the other."""
+        return (self.predict(rows) for rows in as_blocks(source, self.plan.block_rows))
+
+    def write_labels(self, source: Any, path: str | os.PathLike[str]) -> Path:
+        """Write the labels of ``source`` to a ``.npy`` or ``.parquet`` file, block by block."""
+        blocks = as_blocks(source, self.plan.block_rows)
+        return write_labels(self.labels(blocks), path, blocks.n)
+
+
+def fit_large(
+    source: Any,
+    estimator: Any = None,
+    *,
+    labels_to: str | os.PathLike[str] | None = None,
+) -> LargeFit:
+    """Fit data in blocks, never holding more of them than a few blocks.
+
+    Parameters
+    ----------
+    source : array, memmap, path, Zarr array, dask array or dataframe
+        ``.npy``, ``.parquet`` (file or folder) and ``.zarr`` paths are read in blocks.
+    estimator : KernelConvexClustering or ConvexClustering, optional
+        Its parameters are used (``max_memory``, ``coarsen``, ``n_jobs`` as well); it is not
+        changed.
+    labels_to : path, optional
+        Where to write the labels, ``.npy`` or ``.parquet``.
+
+    Returns
+    -------
+    LargeFit
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(600, 2)) + np.repeat([[0.0, 0.0], [9.0, 9.0]], 300, axis=0)
+    >>> fit = fit_large(X, KernelConvexClustering(n_clusters=2, coarsen=60, rank=20))
+    >>> np.bincount(np.concatenate(list(fit.labels(X))))
+    array([300, 300])
+    """
+    from sklearn.base import clone
+
+    model = clone(KernelConvexClustering() if estimator is None else estimator)
+    first = as_blocks(source)
+    d = first.width
+    if model.coarsen is False:
+        raise ValueError("coarsen=False needs all rows in memory: use the estimator itself")
+    rank, limit = model._points_rank(d), model.max_memory
+    chosen = plan(max(first.n, 2), d, rank, max_memory=limit, coarsen=model.coarsen)
+    blocks = as_blocks(source, min(chosen.block_rows, max(first.lengths)))
+    engine = Local(blocks, None, effective_n_jobs(model.n_jobs))
+    fit = model._fit_points(engine, chosen.cells)
+    points = fit.coarse.points
+    samples = Samples(fit.coarse.X, points.masses, np.arange(len(points.masses)))
+    model.n_features_in_ = d
+    model._keep_points(fit, samples, points.masses)
+    result = LargeFit(model, blocks.n, chosen)
+    if labels_to is not None:
+        result.write_labels(source, labels_to)
+    return result

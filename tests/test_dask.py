@@ -1,0 +1,153 @@
+"""The estimator on a cluster of two processes: same labels, nothing lost, no hang."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from sklearn.metrics import adjusted_rand_score
+
+distributed = pytest.importorskip("distributed")
+array = pytest.importorskip("dask.array")
+
+from convexcluster import KernelConvexClustering as Local  # noqa: E402
+from convexcluster.dask import Cluster, ClusterLost, KernelConvexClustering  # noqa: E402
+
+
+def rings(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    y = rng.integers(2, size=n)
+    angle, radius = rng.uniform(0, 2 * np.pi, n), np.array([1.0, 3.0])[y]
+    radius = radius + 0.1 * rng.normal(size=n)
+    return np.column_stack([radius * np.cos(angle), radius * np.sin(angle)]), y
+
+
+@pytest.fixture(scope="module")
+def client():
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0"
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+@pytest.fixture(scope="module")
+def fitted(client):
+    X, y = rings(2000)
+    rows = array.from_array(X, chunks=(250, 1))
+    model = KernelConvexClustering(n_clusters=2, coarsen=150, rank=30, client=client).fit(rows)
+    return X, y, rows, model
+
+
+def test_labels_are_a_dask_array_and_right(fitted):
+    _, y, rows, model = fitted
+    assert isinstance(model.labels_, array.Array)
+    assert model.labels_.chunks[0] == rows.chunks[0]
+    assert adjusted_rand_score(y, model.labels_.compute()) == 1.0
+
+
+def test_predict_and_transform_by_block_and_in_memory(fitted):
+    X, _, rows, model = fitted
+    np.testing.assert_array_equal(model.predict(rows).compute(), model.labels_.compute())
+    np.testing.assert_array_equal(model.predict(X[:100]), model.labels_[:100].compute())
+    np.testing.assert_allclose(model.transform(rows).compute(), model.transform(X), atol=1e-9)
+
+
+def test_a_dataframe_gives_the_same(fitted, client):
+    pandas, frame = pytest.importorskip("pandas"), pytest.importorskip("dask.dataframe")
+    X, _, _, model = fitted
+    table = frame.from_pandas(pandas.DataFrame(X, columns=["a", "b"]), chunksize=250)
+    other = KernelConvexClustering(n_clusters=2, coarsen=150, rank=30, client=client).fit(table)
+    np.testing.assert_array_equal(other.labels_.compute(), model.labels_.compute())
+
+
+def test_local_and_cluster_agree_within_their_certified_errors(fitted, monkeypatch):
+    X, _, _, model = fitted
+    monkeypatch.setattr("convexcluster.coarse_steps.OWN_GRAPH_ROWS", 0)
+    local = Local(n_clusters=2, coarsen=150, rank=30).fit(X)
+    assert adjusted_rand_score(local.labels_, model.labels_.compute()) == 1.0
+    # the kernel's distances from rows to centroids, in units of the spread of the rows
+    apart = np.abs(np.sort(local.transform(X), axis=1) - np.sort(model.transform(X), axis=1))
+    reach = local.certificate_.radius + model.certificate_.radius
+    assert np.sqrt((apart.min(axis=1) ** 2).sum()) <= reach
+
+
+def test_fewer_rows_than_cells_is_the_local_problem(client):
+    X, _ = rings(120)
+    rows = array.from_array(X, chunks=(50, 2))
+    model = KernelConvexClustering(n_clusters=2, client=client).fit(rows)
+    assert len(model.points_.X) == 120
+    assert model.coarse_certificate_.coarsening_error == 0
+    local = Local(n_clusters=2).fit(X)
+    assert adjusted_rand_score(local.labels_, model.labels_.compute()) == 1.0
+
+
+def test_parameters_are_those_of_the_local_estimator_and_two_more():
+    ours = set(KernelConvexClustering().get_params())
+    assert ours == set(Local().get_params()) | {"client", "patience"}
+    assert KernelConvexClustering(rank=7).get_params()["rank"] == 7
+
+
+def slow_step(X, masses, b):
+    time.sleep(0.4)
+    return X.sum()
+
+
+def test_a_killed_worker_changes_nothing(fitted, client, monkeypatch):
+    _, _, rows, model = fitted
+    pids = client.run(os.getpid)
+    killed = []
+
+    class Killing(Cluster):
+        def wait(self, future):
+            if not killed:
+                time.sleep(0.05)  # the first tasks are on their way
+                killed.append(next(iter(pids.values())))
+                os.kill(killed[0], signal.SIGKILL)
+            return super().wait(future)
+
+    monkeypatch.setattr("convexcluster.dask.Cluster", Killing)
+    again = KernelConvexClustering(n_clusters=2, coarsen=150, rank=30, client=client).fit(rows)
+    assert killed
+    np.testing.assert_array_equal(again.point_labels_, model.point_labels_)
+    np.testing.assert_array_equal(again.labels_.compute(), model.labels_.compute())
+
+
+def test_without_workers_there_is_an_error_and_no_hang():
+    """Workers without nannies, which nobody starts again."""
+    with (
+        distributed.LocalCluster(n_workers=0, dashboard_address=":0") as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        command = [sys.executable, "-m", "distributed.cli.dask_worker", "--no-nanny"]
+        command += ["--nthreads", "1", "--no-dashboard", cluster.scheduler_address]
+        workers = [
+            subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            for _ in range(2)
+        ]
+        try:
+            client.wait_for_workers(2, timeout=60)
+            rows = array.from_array(np.ones((4000, 2)), chunks=(100, 2))
+
+            class Killing(Cluster):
+                def wait(self, future):
+                    time.sleep(0.5)
+                    for worker in workers:
+                        worker.kill()
+                    return super().wait(future)
+
+            start = time.monotonic()
+            with pytest.raises(ClusterLost, match="no worker"):
+                Killing(rows, client, patience=2.0).reduce(slow_step, sum)
+            assert time.monotonic() - start < 60
+        finally:
+            for worker in workers:
+                worker.kill()
+                worker.wait()
