@@ -20,9 +20,10 @@ from .certificate import Certificate
 from .coarse_error import total_radius
 from .embedding import Embedding
 from .graph import Graph
-from .kernels import TREE_DIMENSION, Kernel
+from .kernels import Kernel
 from .large import Coarse, CoarseCertificate, Fine, PointsFit, fit_points
 from .memory import check_memory
+from .neighbors import TREE_DIMENSION
 from .problem import Floats, Problem, Solution
 from .samples import Samples
 from .streaming import Engine, Local

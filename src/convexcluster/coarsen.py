@@ -20,14 +20,12 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial import cKDTree
 
+from .neighbors import TREE_DIMENSION
 from .problem import Floats, Ints
 
 # Cells next to a cell that a row may move to: enough that walks in up to ten dimensions rarely end
 # away from the nearest centre; twice as many halve the strays and double the time.
 NEIGHBOURS = 16
-
-# Trees find neighbours in O(log G) up to about this dimension; above it they visit everything.
-TREE_DIMENSION = 15
 
 # Local Lloyd rounds after the bisection: the first takes 5–13 % off the scatter, the second 1–4 %,
 # the third about 1 %.
