@@ -26,6 +26,7 @@ def ward_chain(points: Floats, masses: Floats, left: Ints, right: Ints, cost: Fl
         if length == 0:
             chain[0] = active[0]
             length = 1
+        stuck = False
         while True:
             s = chain[length - 1]
             # the predecessor wins ties, which keeps the chain from cycling
@@ -52,10 +53,13 @@ def ward_chain(points: Floats, masses: Floats, left: Ints, right: Ints, cost: Fl
                     best = t
             if length > 1 and best == chain[length - 2]:
                 break
+            if length == n_active:  # round-off made the chain cycle: merge its end, begin anew
+                stuck = True
+                break
             chain[length] = best
             length += 1
         s, t = chain[length - 1], chain[length - 2]
-        length -= 2
+        length = 0 if stuck else length - 2
         left[step], right[step], cost[step] = s, t, low
         total = masses[s] + masses[t]
         for q in range(r):

@@ -30,26 +30,31 @@ def ward_matrix(D: Floats, masses: Floats, left: Ints, right: Ints, cost: Floats
         if length == 0:
             chain[0] = active[0]
             length = 1
+        stuck = False
         while True:
             s = chain[length - 1]
             # the predecessor wins ties, which keeps the chain from cycling
             best = chain[length - 2] if length > 1 else -1
             low = np.inf
             if best >= 0:
-                low = D[s, best] * masses[s] * masses[best] / (masses[s] + masses[best])
+                low = D[s, best] * (masses[s] * masses[best] / (masses[s] + masses[best]))
             for position in range(n_active):
                 t = active[position]
                 if t != s:
-                    value = D[s, t] * masses[s] * masses[t] / (masses[s] + masses[t])
+                    # equal to the last bit from either end: ties would cycle otherwise
+                    value = D[s, t] * (masses[s] * masses[t] / (masses[s] + masses[t]))
                     if value < low:
                         low = value
                         best = t
             if length > 1 and best == chain[length - 2]:
                 break
+            if length == n_active:  # round-off made the chain cycle: merge its end, begin anew
+                stuck = True
+                break
             chain[length] = best
             length += 1
         s, t = chain[length - 1], chain[length - 2]
-        length -= 2
+        length = 0 if stuck else length - 2
         left[step], right[step], cost[step] = s, t, low
         total = masses[s] + masses[t]
         share = masses[s] / total
