@@ -252,6 +252,8 @@ BAD = {
     "weights\\[0\\] is nan": {"weights": [np.nan]},
     "gamma must be finite and ≥ 0": {"gamma": -0.1},
     "got nan": {"gamma": np.nan},
+    "Z spans 1.0e-200": {"Z": [[0.0], [1e-200]]},
+    "Z spans 1.0e\\+200": {"Z": [[0.0], [1e200]]},
     "overflows": {"gamma": 1e308, "weights": [1e10]},
     "masses must have shape": {"masses": [1.0]},
     "masses must be finite and > 0": {"masses": [1.0, 0.0]},
@@ -330,3 +332,34 @@ def test_prove_tightens_until_the_partition_is_certified():
     assert certificate.gap == exact.gap
     _, blurred = prove(problem, rough, embedding_error=5.0)
     assert blurred.partition.endswith("without it certified)")
+
+
+@pytest.mark.parametrize("offset", [1e6, 1e9])
+def test_data_far_from_the_origin(offset):
+    X, edges, weights = knn_problem(40, 5)
+    near = solve(X, edges, weights, 0.1)
+    far = solve(X + offset, edges, weights, 0.1)
+    assert far.status is Status.CONVERGED
+    radius = np.sqrt(2 * near.gap) + np.sqrt(2 * far.gap)
+    assert np.linalg.norm(far.A - offset - near.A) <= radius + 1e-15 * offset * np.sqrt(X.size)
+
+
+@pytest.mark.parametrize("scale", [1e-100, 1e100])
+def test_data_of_any_size(scale):
+    X, edges, weights = knn_problem(40, 5)
+    found = solve(scale * X, edges, weights, scale * 0.1)
+    assert found.status is Status.CONVERGED
+    near = solve(X, edges, weights, 0.1)
+    radius = np.sqrt(2 * near.gap) + np.sqrt(2 * found.gap) / scale
+    assert np.linalg.norm(found.A / scale - near.A) <= radius + 1e-12
+
+
+def test_masses_over_sixteen_orders_of_magnitude():
+    X, edges, weights = knn_problem(40, 5)
+    masses = 10.0 ** np.random.default_rng(0).uniform(-8, 8, 40)
+    found = solve(X, edges, weights, 0.1, masses=masses)
+    assert found.status is Status.CONVERGED
+    check = solve(X, edges, weights, 0.1, masses=masses, solver="ssnal")
+    root = np.sqrt(masses)[:, None]
+    radius = np.sqrt(2 * found.gap) + np.sqrt(2 * check.gap)
+    assert np.linalg.norm(root * (found.A - check.A)) <= radius

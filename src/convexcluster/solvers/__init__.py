@@ -101,17 +101,27 @@ def solve_problem(
 ) -> Solution:
     """:func:`solve` for a :class:`Problem` that is already checked."""
     run = resolve_solver(solver)
+    check_range(problem)
     target = check_tol(tol) * problem.scale
     dual = check_warm(warm, problem)
     if max_iter is not None and (max_iter != int(max_iter) or max_iter < 1):
         raise ValueError(f"max_iter must be a whole number ≥ 1, or None, got {max_iter}")
-    if problem.gamma > np.finfo(np.float64).max / max(problem.weights.max(initial=0.0), 1.0):
-        raise ValueError("gamma · weights overflows: divide the weights by their maximum")
     # A = Z with Λ = 0 is optimal iff γ Σ w‖z_i − z_j‖ = 0: γ = 0, no edges, or equal ends
     still = np.zeros((len(problem.edges), problem.Z.shape[1]))
     if duality_gap(problem, problem.Z, still) == 0.0:
         return Solution(problem.Z.copy(), still, 0.0, 0.0, Status.CONVERGED, 0)
     return run(problem, target, None if max_iter is None else int(max_iter), dual)
+
+
+def check_range(problem: Problem) -> None:
+    """Refuse numbers whose products or squares leave double precision."""
+    spread = float(np.ptp(problem.Z, axis=0).max(initial=0.0))
+    if spread > 1e140 or 0 < spread < 1e-140:
+        raise ValueError(
+            f"Z spans {spread:.1e}, whose square leaves double precision: divide Z and gamma by it"
+        )
+    if problem.gamma > np.finfo(np.float64).max / max(problem.weights.max(initial=0.0), 1.0):
+        raise ValueError("gamma · weights overflows: divide the weights by their maximum")
 
 
 def resolve_solver(solver: str | Solver) -> Solver:
