@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 from convexcluster import Problem, Solution, Status, solve
 from convexcluster.certificate import duality_gap
@@ -236,6 +237,7 @@ def test_other_types_and_orders_are_taken(dtype, order):
 
 
 BAD = {
+    "Z is a sparse matrix": {"Z": csr_array(np.eye(2))},
     "Z is complex": {"Z": [[1j], [0.0]]},
     "Z must be 2-D": {"Z": [0.0, 1.0]},
     "Z has no samples": {"Z": np.empty((0, 2))},
@@ -251,6 +253,10 @@ BAD = {
     "weights must be finite and ≥ 0": {"weights": [-1.0]},
     "weights\\[0\\] is nan": {"weights": [np.nan]},
     "gamma must be finite and ≥ 0": {"gamma": -0.1},
+    "gamma must be a number": {"gamma": "much"},
+    "weights must hold numbers": {"weights": ["a"]},
+    "weights must be real": {"weights": [1j]},
+    "masses must hold numbers": {"masses": ["a", "b"]},
     "got nan": {"gamma": np.nan},
     "Z spans 1.0e-200": {"Z": [[0.0], [1e-200]]},
     "Z spans 1.0e\\+200": {"Z": [[0.0], [1e200]]},

@@ -135,6 +135,8 @@ class Solution:
 
 def check_samples(Z: ArrayLike, name: str = "Z") -> Floats:
     """Return ``Z`` as a contiguous 2-D float64 array of finite numbers, or say what is wrong."""
+    if hasattr(Z, "toarray"):
+        raise ValueError(f"{name} is a sparse matrix: pass {name}.toarray(), or an embedding of it")
     Z = np.asarray(Z)
     if np.iscomplexobj(Z):
         raise ValueError(f"{name} is complex: pass real numbers, e.g. its real and imaginary parts")
@@ -170,7 +172,7 @@ def check_graph(edges: ArrayLike, weights: ArrayLike, n: int) -> tuple[Ints, Flo
     ):
         raise ValueError("edges must be integer sample indices")
     edges = np.ascontiguousarray(edges, dtype=np.int64)
-    weights = np.ascontiguousarray(weights, dtype=np.float64)
+    weights = _numbers(weights, "weights")
     if weights.shape != (len(edges),):
         raise ValueError(f"weights must have shape ({len(edges)},), one per edge: {weights.shape}")
     if not np.isfinite(weights).all() or (weights < 0).any():
@@ -201,7 +203,10 @@ def check_graph(edges: ArrayLike, weights: ArrayLike, n: int) -> tuple[Ints, Flo
 
 def check_gamma(gamma: float) -> float:
     """Return γ as a float, finite and ≥ 0."""
-    gamma = float(gamma)
+    try:
+        gamma = float(gamma)
+    except (TypeError, ValueError):
+        raise ValueError(f"gamma must be a number ≥ 0, got {gamma!r}") from None
     if not np.isfinite(gamma) or gamma < 0:
         raise ValueError(f"gamma must be finite and ≥ 0, got {gamma}")
     return gamma
@@ -211,9 +216,20 @@ def check_masses(masses: ArrayLike | None, n: int) -> Floats:
     """Return n positive masses; ``None`` means one each."""
     if masses is None:
         return np.ones(n)
-    masses = np.ascontiguousarray(masses, dtype=np.float64)
+    masses = _numbers(masses, "masses")
     if masses.shape != (n,):
         raise ValueError(f"masses must have shape ({n},), got {masses.shape}")
     if not np.isfinite(masses).all() or (masses <= 0).any():
         raise ValueError("masses must be finite and > 0: drop samples of mass zero")
     return masses
+
+
+def _numbers(values: ArrayLike, name: str) -> Floats:
+    """Return ``values`` as contiguous float64, or say which argument holds something else."""
+    values = np.asarray(values)
+    if np.iscomplexobj(values):
+        raise ValueError(f"{name} must be real numbers, got complex ones")
+    try:
+        return np.ascontiguousarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must hold numbers: {error}") from None
