@@ -45,17 +45,11 @@ class NestedCuts:
     def of(cls, linkage: Floats, graph: Graph, atoms: Ints) -> NestedCuts:
         """Lay out the tree over the groups ``atoms`` of samples, and the graph of samples."""
         k = len(linkage) + 1
+        low, high = intervals(linkage)
         children = linkage[:, :2].astype(np.int64)
-        size = np.ones(2 * k - 1, dtype=np.int64)
-        for row, (a, b) in enumerate(children):
-            size[k + row] = size[a] + size[b]
-        low = np.zeros(2 * k - 1, dtype=np.int64)
         split = np.empty(k - 1, dtype=np.int64)  # row that separates positions p and p + 1
-        for row in range(k - 2, -1, -1):
-            a, b = children[row]
-            low[a], low[b] = low[k + row], low[k + row] + size[a]
-            split[low[b] - 1] = row
-        high, place = low + size, low[:k]
+        split[low[children[:, 1]] - 1] = np.arange(k - 1)
+        place = low[:k]
         order = np.argsort(place)
 
         i, j = atoms[graph.edges].T
@@ -104,14 +98,7 @@ class NestedCuts:
 
     def labels(self, k_max: int) -> Ints:
         """Labels of the leaves for k = 1, …, k_max clusters, shape (k_max, n_leaves)."""
-        k, place = self.n_leaves, self.low[: self.n_leaves]
-        table = np.zeros((min(k_max, k), k), dtype=np.int64)
-        current = np.zeros(k, dtype=np.int64)
-        for count in range(1, len(table)):
-            right = int(self.linkage[k - 1 - count, 1])
-            current[self.low[right] : self.high[right]] = count
-            table[count] = current[place]
-        return table
+        return nested_labels(self.linkage, k_max, self.low, self.high)
 
     def members(self, n_clusters: int) -> list[int]:
         """Nodes that are the clusters of the cut into ``n_clusters``."""
@@ -121,6 +108,50 @@ class NestedCuts:
             nodes.remove(k + row)
             nodes.update(int(child) for child in self.linkage[row, :2])
         return sorted(nodes)
+
+
+def intervals(linkage: Floats) -> tuple[Ints, Ints]:
+    """Lay the leaves on a line on which every node of the tree is an interval [low, high).
+
+    Examples
+    --------
+    >>> low, high = intervals(np.array([[0.0, 2.0, 1.0, 2.0], [1.0, 3.0, 2.0, 3.0]]))
+    >>> low.tolist(), high.tolist()
+    ([1, 0, 2, 1, 0], [2, 1, 3, 3, 3])
+    """
+    k = len(linkage) + 1
+    children = linkage[:, :2].astype(np.int64).tolist()
+    size = [1] * (2 * k - 1)
+    for row, (a, b) in enumerate(children):
+        size[k + row] = size[a] + size[b]
+    low = [0] * (2 * k - 1)
+    for row in range(k - 2, -1, -1):
+        a, b = children[row]
+        low[a], low[b] = low[k + row], low[k + row] + size[a]
+    return np.array(low), np.array(low) + np.array(size)
+
+
+def nested_labels(
+    linkage: Floats, k_max: int, low: Ints | None = None, high: Ints | None = None
+) -> Ints:
+    """Labels of the leaves for k = 1, …, k_max clusters, shape (k_max, n_leaves).
+
+    Examples
+    --------
+    >>> nested_labels(np.array([[0.0, 2.0, 1.0, 2.0], [1.0, 3.0, 2.0, 3.0]]), 2)
+    array([[0, 0, 0],
+           [1, 0, 1]])
+    """
+    if low is None or high is None:
+        low, high = intervals(linkage)
+    k = len(linkage) + 1
+    table = np.zeros((min(k_max, k), k), dtype=np.int64)
+    current = np.zeros(k, dtype=np.int64)
+    for count in range(1, len(table)):
+        right = int(linkage[k - 1 - count, 1])
+        current[low[right] : high[right]] = count
+        table[count] = current[low[:k]]
+    return table
 
 
 def conductance_ratio(cuts: NestedCuts, k_max: int) -> Floats:
