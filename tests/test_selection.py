@@ -9,7 +9,16 @@ from sklearn.datasets import load_iris
 from convexcluster import KernelConvexClustering, solve_path
 from convexcluster.graph import Graph
 from convexcluster.labels import cut, ward_tree
-from convexcluster.selection import SELECTORS, path_average, select, select_at, spread
+from convexcluster.selection import (
+    SELECTORS,
+    Null,
+    null_grid,
+    null_sample,
+    path_average,
+    select,
+    select_at,
+    spread,
+)
 from convexcluster.selection.average import PathAverage, average_tree, expand, refine
 from convexcluster.selection.choose import runner_up
 from convexcluster.selection.cuts import NestedCuts, conductance_ratio
@@ -219,3 +228,51 @@ def test_prediction_tells_the_chosen_clusters_apart(k):
     assert apart[~np.eye(k, dtype=bool)].min() > 1e-3
     predicted = model.predict((X - X.mean(axis=0)) / X.std(axis=0))
     assert (predicted == model.labels_).mean() > 0.9
+
+
+def pipeline(X):
+    graph = build_graph(X, "local", n_neighbors=7, connect=True, normalize=True)
+    gammas = null_grid(X, np.ones(len(X)))
+    return graph, solve_path(X, graph.edges, graph.weights, gammas, tol=1e-3)
+
+
+def null_of(X):
+    return Null(X, lambda rows: pipeline(rows)[0], pipeline)
+
+
+def test_null_keeps_margins_and_correlation():
+    rng = np.random.default_rng(5)
+    X = rng.multivariate_normal([0, 0], [[1, 0.8], [0.8, 1]], 400)
+    X[:, 1] = np.exp(X[:, 1])
+    Y = null_sample(X, rng)
+    # 400 samples: quantiles and rank correlations are known to within a few standard errors
+    quantiles = np.quantile(X, [0.25, 0.5, 0.75], axis=0) - np.quantile(
+        Y, [0.25, 0.5, 0.75], axis=0
+    )
+    assert np.abs(quantiles / X.std(axis=0)).max() < 4 * np.sqrt(2) * 1.4 / np.sqrt(400)
+    ranks = [np.corrcoef(np.argsort(np.argsort(A, axis=0), axis=0).T)[0, 1] for A in (X, Y)]
+    assert abs(ranks[0] - ranks[1]) < 4 * np.sqrt(2) / np.sqrt(400)
+
+
+def test_null_of_more_features_than_samples_keeps_the_spread():
+    rng = np.random.default_rng(6)
+    X = rng.normal(size=(40, 90))
+    Y = null_sample(X, rng)
+    assert Y.shape == X.shape
+    assert Y.var(axis=0).sum() == pytest.approx(X.var(axis=0).sum(), rel=0.3)
+
+
+def test_structure_is_told_from_noise():
+    X, _ = three_groups(size=30)
+    assert null_of(X).has_structure()
+    rng = np.random.default_rng(7)
+    assert not null_of(rng.normal(size=(90, 2))).has_structure()
+    assert not null_of(np.exp(rng.normal(size=(90, 2)))).has_structure()
+
+
+def test_no_structure_is_an_answer():
+    X = np.random.default_rng(8).uniform(size=(80, 2))
+    graph, path = pipeline(X)
+    chosen = select(X, graph, path, masses=np.ones(80), null=null_of(X))
+    assert (chosen.n_clusters, chosen.verdict) == (1, "no structure")
+    assert select(X, graph, path, masses=np.ones(80), n_clusters=3, null=null_of(X)).n_clusters == 3

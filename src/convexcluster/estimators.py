@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import sparse
 from sklearn.base import (
     BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
@@ -46,7 +47,7 @@ from .samples import (
     expand_linkage,
     expand_path,
 )
-from .selection import SELECTORS, Selection, select, select_at
+from .selection import SELECTORS, Null, Selection, null_grid, select, select_at
 from .solvers import solve_problem
 from .weights import build_graph
 
@@ -104,7 +105,7 @@ class _Shell(
         embedding = self._embed(samples.X, kernel, samples.masses)
         graph = self._graph(samples, embedding, kernel)
         base = Problem.of(embedding.Z, graph.edges, graph.weights, 0.0, samples.masses)
-        path, chosen, solution = self._solve(base)
+        path, chosen, solution = self._solve(base, null=self._null(samples))
         self._keep(samples, weight, embedding, base, path, chosen, solution)
         return self
 
@@ -151,8 +152,32 @@ class _Shell(
     def _automatic_weights(self) -> bool:
         return isinstance(self.weights, str) and isinstance(self.weight_bandwidth, str)
 
+    def _null(self, samples: Samples) -> Null | None:
+        """Structureless data to compare with, where the graph is built from dense features."""
+        featureless = sparse.issparse(samples.X) or self._is_precomputed()
+        # of fewer samples than neighbours and eigenvalues nothing can be said
+        if featureless or not self._automatic_weights() or samples.X.shape[0] < 10:
+            return None
+
+        def pipeline(X: Floats) -> tuple[Graph, Floats, Floats]:
+            rows = distinct_samples(X, np.ones(len(X)))
+            kernel = self._kernel(rows.X)
+            embedding = self._embed(rows.X, kernel, rows.masses)
+            return self._graph(rows, embedding, kernel), embedding.Z, rows.masses
+
+        def path(X: Floats) -> tuple[Graph, ClusterPath]:
+            graph, Z, masses = pipeline(X)
+            grid = null_grid(Z, masses)
+            # a mean over few γ needs no more than the partition's outline
+            options: dict[str, Any] = {"masses": masses, "tol": 1e-3}
+            return graph, solve_path(Z, graph.edges, graph.weights, grid, **options)
+
+        X = samples.X[samples.index]
+        seed = self.random_state if isinstance(self.random_state, Integral) else 0
+        return Null(X, lambda X: pipeline(X)[0], path, int(seed))
+
     def _solve(
-        self, base: Problem, tol: float | None = None
+        self, base: Problem, tol: float | None = None, null: Null | None = None
     ) -> tuple[ClusterPath, Selection, Solution]:
         """Solve one γ or a path, choose, and solve the chosen γ with its dual, to ``tol``."""
         tol = self.tol if tol is None else tol
@@ -193,7 +218,7 @@ class _Shell(
             labels=self.labels,
             method=self.selection,
             min_cluster_size=self.min_cluster_size,
-            random_state=self.random_state,
+            null=null,
         )
         return path, chosen, solve_problem(base.at(chosen.gamma), **options)
 

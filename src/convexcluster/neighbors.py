@@ -7,6 +7,7 @@ computed from differences of the pair, so that a pair has one distance and dupli
 from __future__ import annotations
 
 from importlib.util import find_spec
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -51,6 +52,52 @@ def nearest_neighbors(
         return _approximate(X, k)
     search = NearestNeighbors(n_neighbors=k, algorithm="auto" if wide else "kd_tree").fit(X)
     return search.kneighbors(return_distance=False).astype(np.int64)
+
+
+def tied_neighbors(
+    X: Samples, k: int, *, precomputed: bool = False, metric: str = "euclidean"
+) -> tuple[Ints, Floats, Floats]:
+    """Pairs (i, j), j near i, with shares that sum to k or a little more; and the k-th distances.
+
+    Features of few values tie many distances, and which of the tied samples comes first is an
+    accident of their order. All samples tied at the k-th distance are neighbours unless that makes
+    more than 2k of them; then they share the places that are left.
+
+    Examples
+    --------
+    >>> pairs, share, _ = tied_neighbors(np.array([[0.0], [1.0], [-1.0]]), 1)
+    >>> sorted(pairs.tolist()), share.tolist()
+    ([[0, 1], [0, 2], [1, 0], [2, 0]], [1.0, 1.0, 1.0, 1.0])
+    """
+    n = X.shape[0]
+    wide = min(2 * k + 1, n - 1)
+    how: dict[str, Any] = {"precomputed": precomputed, "metric": metric}
+    near = nearest_neighbors(X, wide, **how)
+    rows = np.repeat(np.arange(n), wide)
+    length = edge_lengths(X, np.column_stack([rows, near.ravel()]), **how).reshape(near.shape)
+    scale = length[:, k - 1]
+    # 1e-12: round-off between distances that are equal
+    taken = length <= (scale * (1 + 1e-12))[:, None]
+    share = taken.astype(np.float64)
+    many = np.flatnonzero(taken[:, 2 * k :].any(axis=1)) if wide > 2 * k else np.empty(0, int)
+    share[many] = 0.0
+    pairs = np.column_stack([rows, near.ravel()])[share.ravel() > 0]
+    shares = share.ravel()[share.ravel() > 0]
+    crowds = [_crowd(X, int(i), float(scale[i]), k, how) for i in many]
+    if crowds:
+        pairs = np.vstack([pairs, *(pair for pair, _ in crowds)])
+        shares = np.concatenate([shares, *(part for _, part in crowds)])
+    return pairs, shares, scale
+
+
+def _crowd(X: Samples, i: int, radius: float, k: int, how: dict[str, Any]) -> tuple[Ints, Floats]:
+    """All samples up to the k-th distance of sample i, the farthest sharing the places left."""
+    others = np.delete(np.arange(X.shape[0]), i)
+    pairs = np.column_stack([np.full(len(others), i), others])
+    length = edge_lengths(X, pairs, **how)
+    closer, tied = length < radius * (1 - 1e-12), np.abs(length - radius) <= 1e-12 * radius
+    share = closer + tied * ((k - closer.sum()) / max(int(tied.sum()), 1))
+    return pairs[share > 0], share[share > 0]
 
 
 def _nearest_manhattan(X: Floats, k: int) -> Ints:

@@ -23,7 +23,7 @@ from .duplicates import distinct_rows
 from .graph import Graph, components
 from .kernels import Samples, check_features, is_sparse
 from .memory import check_memory
-from .neighbors import edge_lengths, joining_edges, nearest_neighbors
+from .neighbors import edge_lengths, joining_edges, nearest_neighbors, tied_neighbors
 from .problem import Floats, Ints, check_graph, check_masses, check_samples
 
 # Of d²/(s_i s_j) in local weights. ½ and ¾ do equally well on measured data, ¾ and 1 on curves.
@@ -91,7 +91,7 @@ def local(
         "precomputed": precomputed,
         "metric": "euclidean" if precomputed or is_sparse(X) else metric,
     }
-    edges, share = _neighbor_pairs(X, n_neighbors, connect=False, **how)
+    edges, share = _tied_pairs(X, n_neighbors, how)
     lengths = edge_lengths(X, edges, **how)
     s = local_scales(X, n_neighbors, **how)
     scale = s[edges].prod(axis=1)
@@ -309,6 +309,17 @@ def _neighbor_pairs(
         edges = np.vstack([edges, bridges])
         share = np.concatenate([share, np.full(len(bridges), 0.5)])
     return edges, share
+
+
+def _tied_pairs(X: Samples, k: int, how: dict[str, Any]) -> tuple[Ints, Floats]:
+    """Pairs i < j and the mean of their two shares: 1 if mutual neighbours, ½ if one-sided."""
+    n = X.shape[0]
+    if k < 1:
+        return np.empty((0, 2), dtype=np.int64), np.empty(0)
+    pairs, share, _ = tied_neighbors(X, k, **how)
+    low, high = np.sort(pairs, axis=1).T
+    keys, place = np.unique(low * n + high, return_inverse=True)
+    return np.column_stack(np.divmod(keys, n)), np.bincount(place.ravel(), share) / 2
 
 
 def _floored(w: Floats) -> Floats:

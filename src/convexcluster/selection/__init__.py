@@ -6,14 +6,18 @@ estimators or of the samples' original features.
 
 from .average import PathAverage, average_tree, path_average, spread
 from .choose import Selection, select, select_at
+from .null import Null, null_grid, null_sample
 from .scores import SELECTORS, Candidates
 
 __all__ = [
     "SELECTORS",
     "Candidates",
+    "Null",
     "PathAverage",
     "Selection",
     "average_tree",
+    "null_grid",
+    "null_sample",
     "path_average",
     "select",
     "select_at",

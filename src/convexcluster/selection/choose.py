@@ -7,7 +7,7 @@ that they were cut from, and a table of the candidates, so that the runner-up is
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.metrics import pairwise_distances_argmin
@@ -19,6 +19,7 @@ from ..optional import need
 from ..problem import Floats, Ints
 from ..tree import join
 from .average import average_tree, expand, path_average, refine
+from .null import Null
 from .scores import SELECTORS, Candidates, Selector, stability
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ def select(
     labels: str = "auto",
     method: str | Selector = "auto",
     min_cluster_size: int | None = None,
-    random_state: Any = None,
+    null: Null | None = None,
 ) -> Selection:
     """Choose γ and the number of clusters on a path.
 
@@ -106,8 +107,8 @@ def select(
         Key of ``SELECTORS`` or a function of :class:`Candidates`.
     min_cluster_size : int, optional
         Clusters of less mass do not count as clusters of a candidate.
-    random_state : int, RandomState or None
-        Not used by the selectors at hand.
+    null : Null, optional
+        Structureless data to compare with; without it every path has structure.
 
     Returns
     -------
@@ -135,7 +136,9 @@ def select(
     least = float(min_cluster_size or 0)
     k_max = min(greatest_count(masses.sum()), len(masses))
     return _choose(
-        Candidates(linkage, tree, atoms, average, Z, graph, path, k_max, least), n_clusters, method
+        Candidates(linkage, tree, atoms, average, Z, graph, path, k_max, least, null),
+        n_clusters,
+        method,
     )
 
 
@@ -196,6 +199,8 @@ def runner_up(score: Floats, k: int) -> int | None:
 
 
 def _choose(c: Candidates, n_clusters: int | None, method: str | Selector) -> Selection:
+    if n_clusters is not None and method == "auto":
+        method = "conductance"  # the table needs no null
     score = (SELECTORS[method] if isinstance(method, str) else method)(c)
     agreement = stability(c)
     ranges, length = c.lifetimes
@@ -208,7 +213,10 @@ def _choose(c: Candidates, n_clusters: int | None, method: str | Selector) -> Se
         "lifetime": length,
         "stability": agreement,
     }
-    if n_clusters is None:
+    verdict = "structure"
+    if n_clusters is None and method == "auto" and c.null and not c.null.has_structure():
+        k, name, verdict = 1, "auto", "no structure"
+    elif n_clusters is None:
         near = NEARLY if method in ("auto", "conductance") else 1.0
         k = smallest_near_best(np.where(_large_enough(c), score, -np.inf), near)
         name = method if isinstance(method, str) else getattr(method, "__name__", "callable")
@@ -226,7 +234,7 @@ def _choose(c: Candidates, n_clusters: int | None, method: str | Selector) -> Se
         table=table,
         confidence=float(np.clip(agreement[k - 1], 0.0, 1.0)) if k <= c.k_max else float("nan"),
         runner_up=runner_up(score, k),
-        verdict="structure" if k > 1 else "one cluster",
+        verdict="one cluster" if k == 1 and verdict == "structure" else verdict,
     )
 
 

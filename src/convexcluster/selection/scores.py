@@ -20,6 +20,7 @@ from ..problem import Floats, Ints
 from ..tree import cut
 from .average import PathAverage, average_tree
 from .cuts import NestedCuts, conductance_ratio
+from .null import Null
 
 # Silhouettes need pairs of samples; more than this many are drawn.
 SAMPLES = 1_000
@@ -47,6 +48,8 @@ class Candidates:
         Greatest number of clusters that is considered.
     min_cluster_size : float
         Smaller clusters (in mass) do not count.
+    null : Null, optional
+        Structureless data to compare with.
     """
 
     linkage: Floats
@@ -58,6 +61,7 @@ class Candidates:
     path: ClusterPath
     k_max: int
     min_cluster_size: float
+    null: Null | None = None
 
     @cached_property
     def cuts(self) -> NestedCuts:
@@ -147,6 +151,19 @@ def conductance(candidates: Candidates) -> Floats:
     return np.concatenate([score, np.full(candidates.k_max - len(score), -np.inf)])
 
 
+def auto(candidates: Candidates) -> Floats:
+    """:func:`conductance` above that of structureless data; one cluster has 0.
+
+    In many dimensions every graph is hard to cut into many pieces, and in few easy: what counts is
+    how much easier than without clusters.
+    """
+    score = conductance(candidates)
+    if candidates.null is not None:
+        score -= candidates.null.correction(candidates.k_max)
+        score[0] = 0.0
+    return score
+
+
 def stability(candidates: Candidates) -> Floats:
     """Mean adjusted Rand index between the candidate and the cut of the tree of every single γ.
 
@@ -206,7 +223,7 @@ def silhouette(candidates: Candidates) -> Floats:
 Selector = Callable[[Candidates], Floats]
 
 SELECTORS: dict[str, Selector] = {
-    "auto": conductance,
+    "auto": auto,
     "conductance": conductance,
     "elbow": elbow,
     "lifetime": lifetime,

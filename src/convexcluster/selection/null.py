@@ -1,0 +1,200 @@
+"""What a path looks like when there is nothing to find: samples from a null.
+
+Input is X (n × d); output are samples of the same size without clusters. They keep what is no
+evidence for clusters, the correlations and the tails, and drop what is: every feature's
+distribution is replaced by the nearest unimodal one.
+
+    x*_ij = Q_j(Φ(g_ij)),   g_i ~ N(0, R),
+
+R the correlation of the normal scores of X, and Q_j the quantile function of feature j whose
+spacings are made to fall up to a mode and to rise after it: the density is unimodal. With more
+features than samples the features are the principal components. Uniform, Gaussian, log-normal and
+Student noise are their own null.
+
+References: Tibshirani, Walther and Hastie, J. R. Stat. Soc. B 2001 (the gap statistic); Hartigan
+and Hartigan, Ann. Stat. 1985 (unimodality).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ndtr, ndtri
+
+from ..clusterpath import ClusterPath
+from ..graph import Graph
+from ..problem import Floats
+from .average import average_tree, path_average
+from .cuts import NestedCuts, conductance_ratio
+
+# The null's score is a correction, smooth in k: three paths tell it to about a tenth.
+PATHS = 3
+
+# Graphs are cheap, and their eigenvalues vary little: six give a spread to compare with.
+GRAPHS = 6
+
+# Beyond this many samples a draw of them stands for all, in the data and in its nulls: the
+# correction varies slowly with n, and the test compares like with like.
+SIZE = 500
+
+# Steps of the nulls' paths, in units of the samples' spread: from where little has fused to where
+# all has, for graphs of mean degree one. A factor of two is fine enough for a mean.
+STEPS = 0.5 * 2.0 ** np.arange(9)
+
+# How far the data must lie from the null: in spreads of the null, Student's t with five degrees
+# of freedom exceeds 3.4 in one of a hundred draws; and by a fifth in the eigenvalue itself.
+SPREADS = 3.4
+LEAST = 0.2
+
+# Where the mode of a feature is looked for, as shares of the samples below it.
+MODES = np.linspace(0.0, 1.0, 9)
+
+
+def null_sample(X: Floats, rng: np.random.Generator, size: int | None = None) -> Floats:
+    """Draw samples like X but without clusters.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+    rng : numpy.random.Generator
+    size : int, optional
+        Number of samples; by default n.
+
+    Returns
+    -------
+    ndarray of shape (size, d)
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> two = np.concatenate([np.zeros(50), np.ones(50)])[:, None] + rng.normal(0, 0.1, (100, 1))
+    >>> between = lambda x: ((x > 0.3) & (x < 0.7)).mean()
+    >>> bool(between(two) < 0.02), bool(between(null_sample(two, rng)) > 0.1)
+    (True, True)
+    """
+    n, d = X.shape
+    size = n if size is None else size
+    if d >= n:
+        mean = X.mean(axis=0)
+        U, s, Vt = np.linalg.svd(X - mean, full_matrices=False)
+        keep = s > 1e-10 * max(s[0], 1e-300)
+        scores = U[:, keep] * s[keep]
+        drawn = [_draw(scores[:, j], rng.uniform(size=size)) for j in range(scores.shape[1])]
+        return np.stack(drawn, axis=1) @ Vt[keep] + mean
+    # ties are broken at random, so that equal values do not look correlated
+    order = np.lexsort((rng.random(X.shape), X), axis=0)
+    rank = np.empty_like(order)
+    np.put_along_axis(rank, order, np.broadcast_to(np.arange(n)[:, None], X.shape), axis=0)
+    normal = ndtri((rank + 0.5) / n)
+    # a Gaussian sample with the correlation of the normal scores needs no matrix root
+    g = rng.normal(size=(size, n)) @ normal / np.sqrt((normal**2).sum(axis=0))
+    return np.stack([_draw(X[:, j], ndtr(g[:, j])) for j in range(d)], axis=1)
+
+
+def _draw(values: Floats, u: Floats) -> Floats:
+    """Quantiles u of the unimodal version of a feature; few distinct values stay as they are."""
+    x = np.sort(values)
+    n = len(x)
+    gaps = np.diff(x)
+    if n < 4 or (gaps <= 0).mean() > 0.5:
+        return x[np.minimum((u * n).astype(np.int64), n - 1)]
+    quantiles = x[0] + np.concatenate([[0.0], np.cumsum(_valley(gaps))])
+    return np.interp(u * n - 0.5, np.arange(n), quantiles)
+
+
+def _valley(gaps: Floats) -> Floats:
+    """Nearest sequence that falls, then rises; distance between the running sums."""
+    from sklearn.isotonic import isotonic_regression
+
+    best, chosen, target = np.inf, gaps, np.cumsum(gaps)
+    for p in np.unique((MODES * len(gaps)).astype(int)):
+        left = isotonic_regression(gaps[:p], increasing=False) if p else gaps[:0]
+        right = isotonic_regression(gaps[p:], increasing=True) if p < len(gaps) else gaps[:0]
+        shape = np.concatenate([left, right])
+        error = float(((np.cumsum(shape) - target) ** 2).sum())
+        if error < best:
+            best, chosen = error, shape
+    return chosen
+
+
+@dataclass(frozen=True)
+class Null:
+    """Structureless data like the samples, and the way through the pipeline.
+
+    Attributes
+    ----------
+    X : ndarray of shape (n, d)
+        Samples.
+    graph : callable
+        Samples to their graph.
+    path : callable
+        Samples to (graph, path).
+    seed : int
+    """
+
+    X: Floats
+    graph: Callable[[Floats], Graph]
+    path: Callable[[Floats], tuple[Graph, ClusterPath]]
+    seed: int = 0
+
+    def correction(self, k_max: int) -> Floats:
+        """Mean conductance score of null samples for k = 1, …, k_max."""
+        rng = np.random.default_rng(self.seed)
+        X = _thinned(self.X, rng)
+        total = np.zeros(k_max)
+        for _ in range(PATHS):
+            graph, path = self.path(null_sample(X, rng))
+            average = path_average(path)
+            cuts = NestedCuts.of(average_tree(average), graph, average.atoms)
+            score = conductance_ratio(cuts, k_max)
+            total[: len(score)] += score
+            total[len(score) :] += score[-1]  # beyond the null's groups the score stays
+        return total / PATHS
+
+    def has_structure(self) -> bool:
+        """Whether the graph falls apart more easily than the graphs of null samples.
+
+        The statistics are log λ₂, λ₂ the least positive eigenvalue of the normalised Laplacian,
+        which bounds the conductance of the best cut from both sides (Cheeger), and the mean of the
+        first five such logarithms. One of them must lie below the null's mean by several spreads.
+        """
+        rng = np.random.default_rng([self.seed, 1])
+        X = _thinned(self.X, rng)
+        own = separation(self.graph(X))
+        null = [separation(self.graph(null_sample(X, rng))) for _ in range(GRAPHS)]
+        below = np.mean(null, axis=0) - own
+        far = SPREADS * np.sqrt(1 + 1 / GRAPHS) * np.std(null, axis=0, ddof=1)
+        return bool((below > np.maximum(far, LEAST)).any())
+
+
+def separation(graph: Graph) -> Floats:
+    """log λ₂ of the normalised Laplacian, and the mean of log λ₂ … log λ₆.
+
+    Examples
+    --------
+    >>> triangles = np.array([[0, 1], [0, 2], [1, 2], [2, 3], [3, 4], [3, 5], [4, 5]])
+    >>> weak = np.array([1, 1, 1, 0.01, 1, 1, 1])
+    >>> bool(separation(Graph(triangles, weak))[0] < separation(Graph(triangles, np.ones(7)))[0])
+    True
+    """
+    i, j = graph.edges.T
+    n = int(graph.edges.max()) + 1
+    degree = np.bincount(np.concatenate([i, j]), np.tile(graph.weights, 2), n)
+    W = np.zeros((n, n))
+    W[i, j] = W[j, i] = graph.weights / np.sqrt(degree[i] * degree[j])
+    lam = 1.0 - np.linalg.eigvalsh(W)[::-1][1:6]
+    # bridges of 1e-3 of the median weight leave λ near 1e-4: below that it says no more
+    logs = np.log(np.maximum(lam, 0.0) + 1e-4)
+    return np.array([logs[0], logs.mean()])
+
+
+def null_grid(Z: Floats, masses: Floats) -> Floats:
+    """γ of a null's path."""
+    centred = Z - masses @ Z / masses.sum()
+    return np.sqrt(masses @ (centred**2).sum(axis=1) / masses.sum()) * STEPS
+
+
+def _thinned(X: Floats, rng: np.random.Generator) -> Floats:
+    return X if len(X) <= SIZE else X[np.sort(rng.choice(len(X), SIZE, replace=False))]
