@@ -50,5 +50,5 @@ print(dict(zip(new, model.predict(spectrum_kernel(new, WORDS)).tolist())))
 # %%
 # The kernel matrix, in the order of the tree: blocks are clusters.
 
-KernelMatrixDisplay.from_estimator(model, K).plot()
+KernelMatrixDisplay.from_estimator(model).plot()
 plt.show()
