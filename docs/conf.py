@@ -26,6 +26,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
 ]
 exclude_patterns = ["_build"]
+templates_path = ["_templates"]
 html_theme = "furo"
 html_title = f"convexcluster {release}"
 
