@@ -303,6 +303,14 @@ def test_report_command(run, fitted, iris, tmp_path):
     refused(run("report", fitted, "--data", tmp_path / "few.csv", "-o", tmp_path / "x"), 3, "rows")
 
 
+def test_reproduce_knows_its_targets(run):
+    from convexcluster.reproduce import TARGETS
+
+    assert run("reproduce", "--list").out.split() == list(TARGETS)
+    assert run("reproduce", "--list", "--json").json == list(TARGETS)
+    refused(run("reproduce", "table99"), 2, "table99", "table1")
+
+
 def test_info(run):
     facts = run("info", "--json").json
     assert facts["convexcluster"] == convexcluster.__version__

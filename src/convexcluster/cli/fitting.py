@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
@@ -199,6 +199,7 @@ def write_results(
     summary: dict[str, Any],
     *,
     partitions: bool = False,
+    extra: Mapping[str, str] | None = None,
 ) -> None:
     """Fill the output folder, all files or none."""
     if output.out is None:
@@ -215,6 +216,8 @@ def write_results(
             _partitions(estimator.path_, table.ids).to_parquet(
                 folder / "partitions.parquet", index=False
             )
+        for name, content in (extra or {}).items():
+            (folder / name).write_text(content, "utf-8")
         notes = {"table": preparation.to_content(), "ids": list(table.ids)}
         persistence.save(estimator, folder / "model", notes=notes)
         if output.report:

@@ -22,6 +22,9 @@ from .read import read
 from .refusal import Exit, Refusal
 from .write import MARK, check_folder, output_folder, to_json
 
+# Rows of the search that a person is shown; all of them are in tuning.csv.
+SHOWN = 10
+
 
 def tune(
     source: Input,
@@ -39,6 +42,11 @@ def tune(
         check_folder(output.out, force=output.force)
     axes = dict(_axis(text) for text in grid)
     table = read(source.source())
+    if table.labels is not None and "" in table.labels:
+        raise Refusal(
+            f"row {table.labels.index('') + 1} has no label: tune needs the label of every row, "
+            "or no --label-column"
+        )
     parameters = model.parameters()
     preparation = Preparation.of(
         table,
@@ -62,13 +70,19 @@ def tune(
     summary |= {"command": "tune", "input": source.data, "best_score": result.best_score_}
     frame = result.table
     summary["tried"] = len(frame)
+    summary["best_params"] = result.best_params_
     if output.out is not None:
-        write_results(output, result.best_estimator_, table, preparation, summary)
+        tried = {"tuning.csv": frame.to_csv(index=False)}
+        write_results(output, result.best_estimator_, table, preparation, summary, extra=tried)
     if common.json:
         print(to_json(summary | {"table": frame.to_dict(orient="records")}))
         return
-    show_table("tried", [str(c) for c in frame.columns], list(frame.itertuples(index=False)))
-    show_pairs("best", [("score", result.best_score_), ("clusters", summary["n_clusters"])])
+    best = list(frame.head(SHOWN).itertuples(index=False))
+    show_table(f"best of {len(frame)} tried", [str(c) for c in frame.columns], best)
+    show_pairs(
+        f"convexcluster tune: {source.data}",
+        [("score", result.best_score_), *result.best_params_.items()],
+    )
 
 
 def _axis(text: str) -> tuple[str, list[Any]]:
