@@ -14,21 +14,27 @@ from convexcluster.plots import ClusterCountDisplay, DendrogramDisplay
 
 X, y = make_blobs(
     n_samples=[60, 60, 60, 60],
-    centers=[[0, 0], [3, 0], [10, 8], [13, 8]],
-    cluster_std=0.6,
+    centers=[[0, 0], [4, 0], [14, 10], [18, 10]],
+    cluster_std=0.5,
     random_state=3,
 )
-model = KernelConvexClustering(bandwidth=2.0).fit(X)
+model = KernelConvexClustering(certify="path").fit(X)
 print(f"{model.n_clusters_} clusters at γ = {model.gamma_:.3g}")
 print(f"confidence of the choice: {model.selection_.confidence:.2f}")
 
 # %%
-# Every γ of the path, with its number of clusters and its duality gap.
+# Some γ of the path, with the number of clusters and the relative duality gap.
 
-print(model.path_.to_frame().iloc[::8].to_string(index=False))
+print(model.path_.to_frame().iloc[::3].to_string(index=False))
 
 # %%
-# Two pairs of blobs: four clusters live long, and two live longer still.
+# How long each number of clusters lives: ``lifetime`` is the length of its range in log γ.
+
+table = model.selection_.to_frame()
+print(table[["n_clusters", "gamma_low", "gamma_high", "lifetime"]].head(6).to_string(index=False))
+
+# %%
+# The partition into four outlives all others by far.
 
 figure, (top, bottom) = plt.subplots(2, 1, figsize=(8, 8), layout="constrained")
 ClusterCountDisplay.from_estimator(model).plot(top)

@@ -86,7 +86,7 @@ class KernelPowerKMeans(KernelCentres):
         v: centre t is Σ_l v_tl φ(x_l).
     inertia_ : float
         Σ of least squared distances, in the RKHS.
-    objective_ : ndarray of shape (n_iter_ + 1,)
+    objective_ : ndarray of shape (1 + iterations,)
         Σᵢ M_s at each step; it never rises.
     n_iter_ : int
 
