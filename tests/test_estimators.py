@@ -101,6 +101,12 @@ def test_pandas_in_and_out(blobs):
     assert list(model.feature_names_in_) == ["a", "b"]
 
 
+def test_notebook_shows_the_report_once_fitted(fitted):
+    assert "<iframe" in fitted._repr_html_()
+    assert fitted._repr_mimebundle_()["text/html"] == fitted._repr_html_()
+    assert "<iframe" not in KernelConvexClustering()._repr_mimebundle_()["text/html"]
+
+
 def test_one_gamma_and_a_grid(blobs):
     X = blobs[0]
     one = KernelConvexClustering(gamma=0.3).fit(X)

@@ -349,6 +349,17 @@ class _Shell(
         check_is_fitted(self)
         return import_module(".report", __package__).write_report(self, path, X=X, **options)
 
+    def _repr_html_inner(self) -> str:
+        """What a notebook shows: the report of a fitted model, else scikit-learn's diagram."""
+        if hasattr(self, "labels_"):
+            return import_module(".report", __package__).notebook_html(self)
+        return super()._repr_html_inner()
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        if hasattr(self, "labels_"):
+            return {"text/plain": repr(self), "text/html": self._repr_html_inner()}
+        return super()._repr_mimebundle_(**kwargs)
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
