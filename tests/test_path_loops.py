@@ -64,7 +64,7 @@ def test_a_sweep_is_its_formula_edge_by_edge(case):
             a[i] -= (new - lam[e]) * case.im[i]
             a[j] += (new - lam[e]) * case.im[j]
             lam[e] = new
-    sweep(case.ei, case.ej, case.c, case.im, case.a, case.lam, order, 2, 0.5)
+    sweep(case.ei, case.ej, case.c, case.im, case.a, case.lam, order, 2, np.float64(0.5))
     np.testing.assert_allclose(case.lam, lam, atol=1e-12)
     np.testing.assert_allclose(case.a, a, atol=1e-12)
 
@@ -73,7 +73,7 @@ def test_sweeps_raise_the_dual_and_stay_feasible(case):
     every = np.arange(len(case.w))
     values = [dual_loss(case.m, case.a)]
     for _ in range(5):
-        sweep(case.ei, case.ej, case.c, case.im, case.a, case.lam, every, 1, 0.5)
+        sweep(case.ei, case.ej, case.c, case.im, case.a, case.lam, every, 1, np.float64(0.5))
         values.append(dual_loss(case.m, case.a))
     assert (np.diff(values) <= 1e-12).all()
     assert (np.linalg.norm(case.lam, axis=1) <= case.c * (1 + 1e-12)).all()
@@ -83,7 +83,7 @@ def test_momentum_extrapolates_and_projects(case):
     last = 0.7 * case.lam
     expected = project(case.lam + 0.6 * (case.lam - last), case.c)
     old = case.lam.copy()
-    momentum(case.ei, case.ej, case.c, case.im, case.a, case.lam, last, 0.6)
+    momentum(case.ei, case.ej, case.c, case.im, case.a, case.lam, last, np.float64(0.6))
     np.testing.assert_allclose(case.lam, expected, atol=1e-13)
     np.testing.assert_array_equal(last, old)
     dual = case.Z - (case.D.T @ expected) * case.im[:, None]

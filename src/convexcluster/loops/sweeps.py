@@ -11,8 +11,11 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from ..problem import Floats, Ints
+
+Reals = NDArray[np.floating]
 
 # An edge whose dual sits on its sphere is moved by half a step: the full step overshoots along the
 # sphere while its neighbours turn as well. Measured, it halves the number of passes.
@@ -22,20 +25,24 @@ DAMPED = 0.5
 ON_SPHERE = 1 - 1e-6
 
 
-@njit(cache=True, nogil=True, fastmath={"contract", "reassoc", "nsz", "arcp"})
+@njit(cache=True, nogil=True, fastmath={"contract", "reassoc", "nsz", "arcp"}, error_model="numpy")
 def sweep(
     ei: Ints,
     ej: Ints,
-    c: Floats,
-    im: Floats,
-    a: Floats,
-    lam: Floats,
+    c: Reals,
+    im: Reals,
+    a: Reals,
+    lam: Reals,
     idx: Ints,
     passes: int,
-    damp: float,
+    damp: np.floating,
 ) -> None:
-    """Run ``passes`` sweeps over the edges ``idx``; λ and a change in place."""
+    """Run ``passes`` sweeps over the edges ``idx``; λ and a change in place.
+
+    All reals, ``damp`` too, have one precision: single is enough where the gap is taken in double.
+    """
     size, r = len(idx), a.shape[1]
+    one = damp / damp  # of the right precision, which a literal is not
     if r == 2:
         for p in range(passes):
             for q in range(size):
@@ -44,7 +51,7 @@ def sweep(
                 x, y = im[i], im[j]
                 bound = c[e] * c[e]
                 l0, l1 = lam[e, 0], lam[e, 1]
-                h = 1.0 / (x + y)
+                h = one / (x + y)
                 if l0 * l0 + l1 * l1 > ON_SPHERE * bound:
                     h *= damp
                 t0 = l0 + h * (a[i, 0] - a[j, 0])
@@ -71,18 +78,18 @@ def sweep(
             ai, aj, row = a[i], a[j], lam[e]
             x, y = im[i], im[j]
             bound = c[e] * c[e]
-            s = 0 * bound
+            s = one - one
             for k in range(r):
                 s += row[k] * row[k]
-            h = 1 / (x + y)
+            h = one / (x + y)
             if s > ON_SPHERE * bound:
                 h *= damp
-            s = 0 * bound
+            s = one - one
             for k in range(r):
                 v = row[k] + h * (ai[k] - aj[k])
                 t[k] = v
                 s += v * v
-            f = 1 + 0 * bound
+            f = one
             if s > bound:
                 f = np.sqrt(bound / s)
             for k in range(r):
@@ -110,29 +117,31 @@ def set_points(ei: Ints, ej: Ints, sums: Floats, im: Floats, lam: Floats, a: Flo
             a[i, k] *= im[i]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, fastmath={"contract", "reassoc", "nsz", "arcp"}, error_model="numpy")
 def momentum(
     ei: Ints,
     ej: Ints,
-    c: Floats,
-    im: Floats,
-    a: Floats,
-    lam: Floats,
-    last: Floats,
-    beta: float,
+    c: Reals,
+    im: Reals,
+    a: Reals,
+    lam: Reals,
+    last: Reals,
+    beta: np.floating,
 ) -> None:
     """λ ← Proj(λ + β(λ − last)) and a with it; ``last`` becomes the old λ."""
     r = a.shape[1]
+    zero = beta - beta
     for e in range(len(ei)):
         row, old, ai, aj = lam[e], last[e], a[ei[e]], a[ej[e]]
         x, y = im[ei[e]], im[ej[e]]
-        s = 0 * x
+        s = zero
         for k in range(r):
             v = row[k] + beta * (row[k] - old[k])
             s += v * v
-        f = 1 + 0 * x
-        if s > c[e] * c[e]:
-            f = c[e] / np.sqrt(s)
+        bound = c[e] * c[e]
+        f = np.exp(zero)  # 1 in the right precision
+        if s > bound:
+            f = np.sqrt(bound / s)
         for k in range(r):
             v = row[k]
             new = f * (v + beta * (v - old[k]))
@@ -143,13 +152,28 @@ def momentum(
             aj[k] += d * y
 
 
-@njit(cache=True, nogil=True, fastmath=True)
-def dual_loss(m: Floats, a: Floats) -> float:
+@njit(cache=True, nogil=True, error_model="numpy")
+def dual_loss(m: Floats, a: Reals) -> float:
     """½ Σ m‖a‖², which falls as the dual rises."""
     total = 0.0
     for i in range(len(m)):
-        s = 0 * a[0, 0]
+        s = a[i, 0] - a[i, 0]
         for k in range(a.shape[1]):
             s += a[i, k] * a[i, k]
         total += 0.5 * m[i] * s
     return total
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def clip_into(rough: Reals, c: Floats, lam: Floats) -> None:
+    """λ = Proj_c(rough) in double precision: feasible whatever the precision of ``rough``."""
+    for e in range(len(c)):
+        s = 0.0
+        for k in range(lam.shape[1]):
+            v = np.float64(rough[e, k])
+            lam[e, k] = v
+            s += v * v
+        if s > c[e] * c[e]:
+            f = c[e] / np.sqrt(s)
+            for k in range(lam.shape[1]):
+                lam[e, k] *= f

@@ -12,13 +12,14 @@ State: nested levels of contracted graphs (levels.py). For each γ
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
 
+from ..graph import canonical, components
 from ..loops.levels import extrapolate
-from ..loops.partition import gap_parts
+from ..loops.partition import gap_parts, means
 from ..loops.sweeps import dual_loss
 from ..problem import Floats, Ints
 from .levels import Level, labels_below, lift_all, refine
@@ -27,9 +28,9 @@ from .rotate import freeze
 from .route import Scratch, correct, descend
 from .top import Clusters, solve_top
 
-# A new level when fewer than this share of the nodes is left: each level costs a pass over its
-# edges at every γ, and saves sweeps only if it is much smaller than the one below.
-SHRINK = 0.5
+# A new level costs about this many passes over its edges at every γ (sweeps, lifting, lowering).
+# It is made when that is less than what it saves: passes on the top times the nodes that went.
+LEVEL_COST = 12
 
 # The top level may use a quarter of the allowed gap, routing most of the rest; the last 3 % are
 # a margin for the round-off between the estimate and the certificate.
@@ -98,6 +99,7 @@ class Engine:
             c[0] = np.sqrt(np.maximum(c[0] ** 2 - self.used, 0.0))
         self._predict(gamma, c[0])
         clusters, changed = self._solve(gamma, c)
+        clusters = self._keep_together(gamma * self.levels[0].W, clusters)
         gap = self._certificate(gamma, clusters)
         centers = clusters.center if self.basis is None else clusters.center @ self.basis.T
         state = State(clusters.labels, centers, gap, *self._fusions(clusters, changed))
@@ -162,7 +164,7 @@ class Engine:
         for _ in range(ATTEMPTS):
             found = solve_top(levels[-1], c[-1], target)
             labels = labels_below(levels, found.labels)
-            whole = Clusters(labels[0], found.count, found.center, found.fit, found.slack)
+            whole = replace(found, labels=labels[0])
             if len(levels) == 1 or not self.certify:
                 return whole, False
             goal = room - found.slack
@@ -196,6 +198,30 @@ class Engine:
             base.refresh()
         return best
 
+    def _keep_together(self, c: Floats, clusters: Clusters) -> Clusters:
+        """Split a cluster of the γ before only if the certificate asks for it.
+
+        Edges close to their capacity flicker within the tolerance. If the gap allows it, clusters
+        that share a cluster of the γ before are put together again.
+        """
+        base, before = self.levels[0], self.scratch.labels
+        if not self.certify and len(self.levels) > 1:
+            return clusters
+        first = np.empty(int(before.max()) + 1, dtype=np.int64)
+        first[before] = clusters.labels
+        if (first[before] == clusters.labels).all():
+            return clusters
+        pairs = np.stack([clusters.count + before, clusters.labels], axis=1)
+        joined = components(pairs, clusters.count + len(first))[: clusters.count]
+        joined = canonical(joined)
+        labels, count = joined[clusters.labels], int(joined.max()) + 1
+        base.refresh()
+        _, center = means(base.m, base.a, labels, count)
+        fit, slack = gap_parts(base.ei, base.ej, c, base.m, base.a, base.lam, labels, center)
+        if fit + slack + self.lost > (1 - MARGIN) * self.allowed:
+            return clusters
+        return replace(clusters, labels=labels, count=count, center=center, fit=fit, slack=slack)
+
     def _certificate(self, gamma: float, clusters: Clusters) -> float:
         """The gap from its definition, on level 0; nan if nothing was routed."""
         base = self.levels[0]
@@ -221,7 +247,8 @@ class Engine:
             self.levels = refine(self.levels, clusters.labels, clusters.count)
             self._locate()
         base, top = self.levels[0], self.levels[-1]
-        if clusters.count >= SHRINK * top.n:
+        gone = 1 - clusters.count / top.n
+        if gone * max(clusters.passes, 2 * LEVEL_COST) < (LEVEL_COST if self.certify else 1):
             return
         labels = np.empty(top.n, dtype=np.int64)
         labels[self.node] = clusters.labels

@@ -86,7 +86,8 @@ class Level:
         self.sums = np.ascontiguousarray(self.sums @ Q)
         self.lam = np.ascontiguousarray(self.lam @ Q)
         self.before = self.lam.copy()
-        self.a = np.ascontiguousarray(self.a @ Q)
+        self.a = np.empty_like(self.sums)
+        self.refresh()
 
 
 def labels_below(levels: list[Level], labels: Ints) -> list[Ints]:

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..loops.levels import add_rows
 from ..loops.multigrid import solve_laplacian
 from ..problem import Floats
 from .levels import Level
@@ -82,8 +83,8 @@ def freeze(base: Level, top: Level, inside: np.ndarray, c: Floats, allowed: floa
     ei, ej = base.ei[edges], base.ej[edges]
     across = base.lam[edges] @ N
     rest = base.sums @ N
-    np.subtract.at(rest, ei, across)
-    np.add.at(rest, ej, across)
+    add_rows(rest, ei, -across)
+    add_rows(rest, ej, across)
     residual = 0.5 * float((rest**2 * base.im[:, None]).sum())
     kept = ((base.lam[edges] @ Q) ** 2).sum(axis=1)
     room = np.sqrt(np.maximum(c[edges] ** 2 - kept, 0.0))
@@ -95,8 +96,8 @@ def freeze(base: Level, top: Level, inside: np.ndarray, c: Floats, allowed: floa
         norms = np.sqrt((flow**2).sum(axis=1))
         flow *= np.minimum(1.0, room / np.maximum(norms, 1e-300))[:, None]
         change = flow - across
-        np.subtract.at(rest, ei, change)
-        np.add.at(rest, ej, change)
+        add_rows(rest, ei, -change)
+        add_rows(rest, ej, change)
         across, residual = flow, 0.5 * float((rest**2 * base.im[:, None]).sum())
     if residual > FROZEN * allowed:
         return None

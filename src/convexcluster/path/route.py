@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..loops.levels import lower_duals
+from ..loops.levels import add_rows, lower_duals
 from ..loops.multigrid import solve_laplacian
 from ..loops.routing import conductances, flows, push, residuals, subgraph
 from ..loops.sweeps import DAMPED, sweep
@@ -74,7 +74,7 @@ def smooth(
     """Sweep over the edges inside clusters until R ≤ goal, two passes at a time."""
     left = float(residuals(level.m, level.a, labels, center).sum())
     while left > goal and passes > 0:
-        sweep(level.ei, level.ej, c, level.im, level.a, level.lam, inside, 2, DAMPED)
+        sweep(level.ei, level.ej, c, level.im, level.a, level.lam, inside, 2, np.float64(DAMPED))
         passes -= 2
         left = float(residuals(level.m, level.a, labels, center).sum())
     return left
@@ -169,11 +169,11 @@ class Scratch:
         nodes, inside, si, sj = subgraph(level.ei, level.ej, labels, tried)
         r = level.sums.shape[1]
         demand = level.m[nodes, None] * (level.a[nodes] - center[labels[nodes]])
-        np.add.at(demand, si, level.lam[inside])
-        np.subtract.at(demand, sj, level.lam[inside])
+        add_rows(demand, si, level.lam[inside])
+        add_rows(demand, sj, -level.lam[inside])
         total = np.bincount(labels, level.m, clusters.count)
         mean = np.zeros((clusters.count, r))
-        np.add.at(mean, labels[nodes], level.sums[nodes])
+        add_rows(mean, labels[nodes], level.sums[nodes])
         p = level.sums[nodes] - level.m[nodes, None] * (mean / total[:, None])[labels[nodes]]
         rhs = np.concatenate([p, demand - p], axis=1)
         reduction = 0.1 * goal / max(float((rhs**2 * level.im[nodes, None]).sum()), goal)

@@ -8,11 +8,12 @@ cluster, so that the demand of each cluster balances exactly.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from ..loops.partition import fuse, gap_parts, means
-from ..loops.sweeps import DAMPED, dual_loss, momentum, sweep
+from ..loops.sweeps import DAMPED, clip_into, dual_loss, momentum, sweep
 from ..problem import Floats, Ints
 from .levels import Level
 
@@ -26,7 +27,12 @@ MARGIN = 1e-3
 BLOCK = 4
 
 # Passes after which a level is given up: what is left goes to the corrections or into the gap.
+# A small level may go on for as long as that costs nothing: SMALL_WORK numbers of Λ touched.
 MAX_PASSES = 400
+SMALL_WORK = 4e6
+
+# Above this many dimensions single precision halves the time of a pass, which is bound by memory.
+WIDE = 8
 
 
 @dataclass(slots=True)
@@ -38,6 +44,7 @@ class Clusters:
     center: Floats
     fit: float
     slack: float
+    passes: int = 0
 
     @property
     def gap(self) -> float:
@@ -54,27 +61,42 @@ def clusters_of(level: Level, c: Floats) -> Clusters:
 
 
 def solve_top(level: Level, c: Floats, target: float) -> Clusters:
-    """Sweep with momentum until the gap of the level is below ``target``."""
+    """Sweep with momentum until the gap of the level is below ``target``.
+
+    Nesterov's momentum over blocks of sweeps, started again whenever the dual falls. In many
+    dimensions the sweeps run in single precision; the gap is always taken in double.
+    """
     found = clusters_of(level, c)
     if found.gap <= target or len(c) == 0:
         return found
-    last = level.lam.copy()
+    kind: Any = np.float32 if level.sums.shape[1] > WIDE else np.float64
+    lam: Any = level.lam.astype(kind, copy=False)
+    a: Any = level.a.astype(kind, copy=False)
+    im: Any = level.im.astype(kind, copy=False)
+    room: Any = c.astype(kind, copy=False)
+    damp = kind(DAMPED)
+    last = lam.copy()
     weight, loss, passes, check = 1.0, np.inf, 0, BLOCK
-    while passes < MAX_PASSES:
-        sweep(level.ei, level.ej, c, level.im, level.a, level.lam, level.every, BLOCK, DAMPED)
+    limit = max(MAX_PASSES, int(SMALL_WORK / (1 + level.lam.size)))
+    while passes < limit:
+        sweep(level.ei, level.ej, room, im, a, lam, level.every, BLOCK, damp)
         passes += BLOCK
         if passes >= check:
+            if lam is not level.lam:
+                clip_into(lam, c, level.lam)
+                level.refresh()
+                a[:] = level.a
             found = clusters_of(level, c)
             if found.gap <= target:
                 break
             check = passes + max(BLOCK, passes // 4 // BLOCK * BLOCK)
-        now = dual_loss(level.m, level.a)
+        now = dual_loss(level.m, a)
         if now > loss:
             weight = 1.0
         loss = now
         following = 0.5 * (1 + np.sqrt(1 + 4 * weight * weight))
-        momentum(
-            level.ei, level.ej, c, level.im, level.a, level.lam, last, (weight - 1) / following
-        )
+        beta = kind((weight - 1) / following)
+        momentum(level.ei, level.ej, room, im, a, lam, last, beta)
         weight = following
+    found.passes = passes
     return found
