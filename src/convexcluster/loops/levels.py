@@ -13,69 +13,82 @@ from numba import njit
 from ..problem import Floats, Ints
 
 
-@njit(cache=True, nogil=True)
-def contract(
-    ei: Ints, ej: Ints, W: Floats, labels: Ints, count: int
-) -> tuple[Ints, Ints, Floats, Ints, Floats]:
-    """Edges (i, j, ΣW) between groups, with ``up`` and ``share`` of the edges below."""
-    size = len(ei)
-    start = np.zeros(count + 1, np.int64)
-    for e in range(size):
-        x, y = labels[ei[e]], labels[ej[e]]
-        if x != y:
-            start[min(x, y) + 1] += 1
-    for t in range(count):
-        start[t + 1] += start[t]
-    order = np.empty(start[count], np.int64)
-    free = start[:-1].copy()
-    for e in range(size):
+@njit(cache=True, nogil=True, error_model="numpy")
+def _contract(
+    ei: Ints,
+    ej: Ints,
+    W: Floats,
+    labels: Ints,
+    start: Ints,
+    seen: Ints,
+    order: Ints,
+    ni: Ints,
+    nj: Ints,
+    nW: Floats,
+    up: Ints,
+    share: Floats,
+) -> int:
+    """Fill the contracted edges, bucket by bucket of the lower label; returns their number."""
+    count = len(seen)
+    for e in range(len(ei)):
         x, y = labels[ei[e]], labels[ej[e]]
         if x != y:
             t = min(x, y)
-            order[free[t]] = e
-            free[t] += 1
-    up = np.full(size, -1, np.int64)
-    share = np.zeros(size)
-    seen = np.full(count, -1, np.int64)
-    ni = np.empty(len(order), np.int64)
-    nj = np.empty(len(order), np.int64)
-    nW = np.zeros(len(order))
-    edges = 0
+            order[start[t]] = e
+            start[t] += 1
+    edges, q = 0, 0
     for t in range(count):
         begin = edges
-        for q in range(start[t], start[t + 1]):
+        while q < start[t]:
             e = order[q]
+            q += 1
             x, y = labels[ei[e]], labels[ej[e]]
             other = y if x == t else x
             if seen[other] < begin:
                 seen[other] = edges
-                ni[edges], nj[edges] = t, other
+                ni[edges], nj[edges], nW[edges] = t, other, 0.0
                 edges += 1
             up[e] = seen[other]
             nW[up[e]] += W[e]
             share[e] = W[e] if x == t else -W[e]
-    for e in range(size):
+    for e in range(len(ei)):
         if up[e] >= 0:
             share[e] /= nW[up[e]]
+    return edges
+
+
+def contract(
+    ei: Ints, ej: Ints, W: Floats, labels: Ints, count: int
+) -> tuple[Ints, Ints, Floats, Ints, Floats]:
+    """Edges (i, j, ΣW) between groups, with ``up`` and ``share`` of the edges below."""
+    x, y = labels[ei], labels[ej]
+    lower = np.minimum(x, y)[x != y]
+    start = np.zeros(count, dtype=np.int64)
+    start[1:] = np.cumsum(np.bincount(lower, minlength=count))[:-1]
+    size = len(lower)
+    order, ni, nj = np.empty((3, size), dtype=np.int64)
+    nW, up, share = np.empty(size), np.full(len(ei), -1), np.zeros(len(ei))
+    seen = np.full(count, -1)
+    edges = _contract(ei, ej, W, labels, start, seen, order, ni, nj, nW, up, share)
     return ni[:edges].copy(), nj[:edges].copy(), nW[:edges].copy(), up, share
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def lift_duals(up: Ints, share: Floats, lam: Floats, above: Floats) -> None:
     """above = Σ ±λ over the edges below, in place."""
-    above[:] = 0.0
+    r = lam.shape[1]
+    for t in range(len(above)):
+        for k in range(r):
+            above[t, k] = 0.0
     for e in range(len(up)):
         if up[e] >= 0:
             row, top = lam[e], above[up[e]]
-            if share[e] > 0:
-                for k in range(len(row)):
-                    top[k] += row[k]
-            else:
-                for k in range(len(row)):
-                    top[k] -= row[k]
+            sign = 1.0 if share[e] > 0 else -1.0
+            for k in range(r):
+                top[k] += sign * row[k]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def lower_duals(
     ei: Ints,
     ej: Ints,
@@ -112,10 +125,10 @@ def lower_duals(
                 f = c[e] / np.sqrt(s)
                 for k in range(r):
                     lam[e, k] *= f
-    return inside[:count].copy()
+    return inside[:count]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def extrapolate(inside: np.ndarray, c: Floats, lam: Floats, last: Floats, ahead: float) -> None:
     """λ += ahead · (λ − last) inside contracted nodes, clipped; ``last`` becomes the old λ.
 
@@ -139,7 +152,7 @@ def extrapolate(inside: np.ndarray, c: Floats, lam: Floats, last: Floats, ahead:
                 lam[e, k] *= f
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def add_rows(total: Floats, labels: Ints, rows: Floats) -> None:
     """total[labels[i]] += rows[i], in place."""
     for i in range(len(labels)):

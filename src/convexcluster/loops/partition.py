@@ -12,7 +12,7 @@ from numba import njit
 from ..problem import Floats, Ints
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def find(parent: Ints, x: int) -> int:
     """Root of x, halving the way."""
     while parent[x] != x:
@@ -21,7 +21,7 @@ def find(parent: Ints, x: int) -> int:
     return x
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def fuse(ei: Ints, ej: Ints, c: Floats, lam: Floats, n: int, margin: float) -> tuple[Ints, int]:
     """Components of the edges with ‖λ‖ < c(1 − margin), numbered by first node."""
     parent = np.arange(n)
@@ -48,7 +48,7 @@ def fuse(ei: Ints, ej: Ints, c: Floats, lam: Floats, n: int, margin: float) -> t
     return labels, count
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def means(m: Floats, a: Floats, labels: Ints, count: int) -> tuple[Floats, Floats]:
     """Masses and mass means of a per label."""
     r = a.shape[1]
@@ -65,7 +65,7 @@ def means(m: Floats, a: Floats, labels: Ints, count: int) -> tuple[Floats, Float
     return total, center
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def gap_parts(
     ei: Ints, ej: Ints, c: Floats, m: Floats, a: Floats, lam: Floats, labels: Ints, center: Floats
 ) -> tuple[float, float]:
@@ -94,7 +94,7 @@ def gap_parts(
     return fit, slack
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def forest(ends: Ints, size: int) -> np.ndarray:
     """Which rows (i, j) of ``ends``, taken in order, join two trees (Kruskal)."""
     parent = np.arange(size)

@@ -23,34 +23,13 @@ def residuals(m: Floats, a: Floats, labels: Ints, center: Floats) -> Floats:
     return out
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def subgraph(ei: Ints, ej: Ints, labels: Ints, wanted: Ints) -> tuple[Ints, Ints, Ints, Ints]:
+def subgraph(ei: Ints, ej: Ints, labels: Ints, wanted: np.ndarray) -> tuple[Ints, Ints, Ints, Ints]:
     """Nodes and inner edges of the wanted clusters; edges also in the numbers of those nodes."""
-    n = len(labels)
-    number = np.full(n, -1, np.int64)
-    nodes = np.empty(n, np.int64)
-    count = 0
-    for i in range(n):
-        if wanted[labels[i]]:
-            number[i] = count
-            nodes[count] = i
-            count += 1
-    size = 0
-    for e in range(len(ei)):
-        if number[ei[e]] >= 0 and labels[ei[e]] == labels[ej[e]]:
-            size += 1
-    inside = np.empty(size, np.int64)
-    si = np.empty(size, np.int64)
-    sj = np.empty(size, np.int64)
-    size = 0
-    for e in range(len(ei)):
-        i, j = ei[e], ej[e]
-        if number[i] >= 0 and labels[i] == labels[j]:
-            inside[size] = e
-            si[size] = number[i]
-            sj[size] = number[j]
-            size += 1
-    return nodes[:count].copy(), inside, si, sj
+    opened = wanted[labels]
+    nodes = np.flatnonzero(opened)
+    number = np.cumsum(opened) - 1
+    inside = np.flatnonzero(opened[ei] & (labels[ei] == labels[ej]))
+    return nodes, inside, number[ei[inside]], number[ej[inside]]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

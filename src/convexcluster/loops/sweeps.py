@@ -100,7 +100,7 @@ def sweep(
                 aj[k] += d * y
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def set_points(ei: Ints, ej: Ints, sums: Floats, im: Floats, lam: Floats, a: Floats) -> None:
     """a = M⁻¹(Σz − DᵀΛ), in place."""
     n, r = a.shape

@@ -17,9 +17,9 @@ from .levels import Level
 from .route import SWEEPS, heavy, smooth
 from .top import Clusters, solve_top
 
-# Nodes of a mixed graph: few enough that solving it costs about as much as an electrical step on
-# the whole graph of the largest problems, and no bound at all for n below it.
-BUDGET = 20_000
+# Nodes of a mixed graph: a pass over this many costs some ten milliseconds, as much as an
+# electrical step on as many; below it every sample of an open cluster is a node.
+BUDGET = 200_000
 
 
 def mixed_labels(

@@ -38,7 +38,7 @@ STALLED = 0.4
 
 # Clusters with at least this share of the samples are routed from scratch once they stand: the cost
 # is that of two electrical steps, and is saved at every later γ. Small ones are cheap to correct.
-LARGE = 0.05
+LARGE = 0.25
 
 # Electrical steps in a row; each costs as much as some fifty sweeps.
 STEPS = 6

@@ -1,0 +1,1 @@
+"""Benchmarks: `python -m benchmarks` for the table and plot of gap against time."""

@@ -1,0 +1,22 @@
+"""solve_path with every γ certified."""
+
+from __future__ import annotations
+
+from convexcluster import solve_path
+
+from ..objective import Data
+
+TOLERANCES = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7)
+
+
+def skip(data: Data) -> str | None:
+    return None
+
+
+def warm_up(data: Data) -> None:
+    """Compile: a short path touches every loop."""
+    solve_path(data.Z, data.edges, data.weights, data.gammas[::4])
+
+
+def run(data: Data, tol: float):
+    return solve_path(data.Z, data.edges, data.weights, data.gammas, tol=tol)
