@@ -40,7 +40,7 @@ TOP_SHARE, MARGIN = 0.25, 0.03
 ATTEMPTS = 3
 
 # Mixed graphs per γ; after PATIENCE of them a round must gain a tenth.
-ROUNDS, PATIENCE, GAIN = 8, 2, 0.9
+ROUNDS, PATIENCE, GAIN = 10, 4, 0.9
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,8 +185,9 @@ class Engine:
         """Rounds of mixed graphs, each with electrical steps on the pieces it finds."""
         base = self.levels[0]
         best, kept = clusters, base.lam.copy()
+        opened = np.zeros(base.n, dtype=np.bool_)
         for turn in range(ROUNDS):
-            clusters = solve_mixed(self.levels, c, gamma, clusters, room)
+            clusters = solve_mixed(self.levels, c, gamma, clusters, room, opened)
             correct(base, c, clusters, room - clusters.slack)
             before = best.gap
             if clusters.gap < best.gap:

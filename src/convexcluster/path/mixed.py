@@ -23,16 +23,14 @@ BUDGET = 200_000
 
 
 def mixed_labels(
-    levels: list[Level], labels: Ints, center: Floats, count: int, keep: float
+    levels: list[Level], labels: Ints, center: Floats, count: int, opened: np.ndarray
 ) -> tuple[Ints, int]:
     """Node of the mixed graph for every sample.
 
-    Clusters whose residuals sum to ``keep`` stay closed. The others are opened to the finest level
-    whose nodes fit half of the budget; the nodes with the largest residuals go down to samples.
+    Samples that are ``opened`` become nodes of the finest level that fits half of the budget; the
+    nodes with the largest residuals go down to samples. All others are their cluster.
     """
     base = levels[0]
-    error = 0.5 * base.m * ((base.a - center[labels]) ** 2).sum(axis=1)
-    opened = heavy(residuals(base.m, base.a, labels, center), keep)[labels]
     node, q = np.arange(base.n), 0
     while q < len(levels) - 2 and len(np.unique(node[opened])) > BUDGET // 2:
         node = levels[q].above.parent[node]
@@ -40,6 +38,7 @@ def mixed_labels(
     key = np.where(opened, count + node * count + labels, labels)
     _, key = np.unique(key, return_inverse=True)
     if q > 0:
+        error = 0.5 * base.m * ((base.a - center[labels]) ** 2).sum(axis=1)
         size, weight = np.bincount(key), np.bincount(key, np.where(opened, error, 0.0))
         order = np.argsort(-weight, kind="stable")
         fits = (np.cumsum(size[order]) <= BUDGET // 2) & (weight[order] > 0)
@@ -56,12 +55,17 @@ def solve_mixed(
     gamma: float,
     clusters: Clusters,
     room: float,
+    opened: np.ndarray,
 ) -> Clusters:
-    """Open, solve and bring down; returns the new clusters of level 0 with their residual."""
+    """Open, solve and bring down; returns the new clusters of level 0 with their residual.
+
+    ``opened`` grows by the samples of the clusters that carry the residual now: what was opened in
+    an earlier round stays open, so that the rounds do not push the residual to and fro.
+    """
     base = levels[0]
-    nodes, count = mixed_labels(
-        levels, clusters.labels, clusters.center, clusters.count, 0.3 * room
-    )
+    by_cluster = residuals(base.m, base.a, clusters.labels, clusters.center)
+    opened |= heavy(by_cluster, 0.3 * room)[clusters.labels]
+    nodes, count = mixed_labels(levels, clusters.labels, clusters.center, clusters.count, opened)
     graph, link = base.contracted(nodes, count, c / gamma)
     graph.refresh()
     found = solve_top(graph, gamma * graph.W, 0.15 * room)

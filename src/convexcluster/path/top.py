@@ -31,6 +31,9 @@ BLOCK = 4
 MAX_PASSES = 400
 SMALL_WORK = 4e6
 
+# Gain per block below which sweeps on a residual are given up: a hundred more would not help.
+SLOW = 0.02
+
 # Above this many dimensions single precision halves the time of a pass, which is bound by memory.
 WIDE = 8
 
@@ -100,3 +103,23 @@ def solve_top(level: Level, c: Floats, target: float) -> Clusters:
         weight = following
     found.passes = passes
     return found
+
+
+def accelerate(level: Level, c: Floats, stop: float, passes: int) -> float:
+    """Sweeps with momentum until the dual's loss ½ Σ m‖a‖² is at most ``stop``.
+
+    Gives up when a block gains less than SLOW; returns the loss.
+    """
+    last, damp = level.lam.copy(), np.float64(DAMPED)
+    weight, loss = 1.0, dual_loss(level.m, level.a)
+    for _ in range(0, passes, BLOCK):
+        sweep(level.ei, level.ej, c, level.im, level.a, level.lam, level.every, BLOCK, damp)
+        now = dual_loss(level.m, level.a)
+        if now <= stop or now > (1 - SLOW) * loss:
+            return now
+        loss = now
+        following = 0.5 * (1 + np.sqrt(1 + 4 * weight * weight))
+        beta = np.float64((weight - 1) / following)
+        momentum(level.ei, level.ej, c, level.im, level.a, level.lam, last, beta)
+        weight = following
+    return dual_loss(level.m, level.a)
