@@ -19,8 +19,8 @@ for pool in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(pool, "1")  # before NumPy loads: one core for every solver
 
 import numpy as np
-from benchmarks.machine import header
 
+from benchmarks.machine import header
 from convexcluster.datasets import make_rings
 from convexcluster.embedding import embed
 from convexcluster.kernels import resolve_kernel
