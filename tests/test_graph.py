@@ -2,8 +2,21 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 
-from convexcluster.graph import component_means, components, gamma_range, incidence, laplacian
+from convexcluster import graph
+from convexcluster.graph import (
+    component_means,
+    components,
+    conjugate_gradients,
+    factor,
+    factors_cheaply,
+    gamma_range,
+    incidence,
+    laplacian,
+    preconditioner,
+    solve_laplacian,
+)
 
 
 def random_graph(rng, n, m):
@@ -43,3 +56,46 @@ def test_components_and_their_means():
     assert labels.tolist() == [0, 0, 1, 1, 2]
     means = component_means(np.arange(5.0)[:, None], np.array([1.0, 3, 1, 1, 1]), labels)
     np.testing.assert_allclose(means.ravel(), [0.75, 2.5, 4.0])
+
+
+def test_factor_and_gradients_solve_the_same_system(monkeypatch):
+    rng = np.random.default_rng(2)
+    edges, weights = random_graph(rng, 60, 200)
+    masses, B = rng.uniform(0.5, 2.0, 60), rng.normal(size=(60, 3))
+    B[:, 1] = 0.0  # a column that is solved at the start
+    system = laplacian(edges, weights, 60).toarray() + np.diag(masses)
+    exact = np.linalg.solve(system, B)
+    np.testing.assert_allclose(factor(edges, weights, masses)(B), exact, atol=1e-12)
+    np.testing.assert_allclose(preconditioner(edges, weights, masses)(B), exact, atol=1e-12)
+    monkeypatch.setattr(graph, "SMALL", 10)
+    monkeypatch.setattr(graph, "BAND_WORK", 0.0)
+    np.testing.assert_allclose(factor(edges, weights, masses)(B), exact, atol=1e-8)
+    diagonal = np.diag(system)[:, None]
+    np.testing.assert_allclose(preconditioner(edges, weights, masses)(B), B / diagonal)
+    labels = components(edges, 60)
+    balanced = B - component_means(B, np.ones(60), labels)[labels]
+    Y = solve_laplacian(laplacian(edges, weights, 60), balanced, labels)
+    np.testing.assert_allclose(laplacian(edges, weights, 60) @ Y, balanced, atol=1e-5)
+
+
+def test_gradients_stop_at_the_limit():
+    rng = np.random.default_rng(3)
+    edges, weights = random_graph(rng, 60, 200)
+    system = laplacian(edges, weights, 60) + sparse.eye_array(60)
+    B = rng.normal(size=(60, 2))
+    rough = conjugate_gradients(sparse.csr_array(system), B, rtol=1e-12, max_iter=2)
+    assert 1e-6 < np.linalg.norm(system @ rough - B) < np.linalg.norm(B)
+
+
+def test_fill_is_foreseen(monkeypatch):
+    # a grid has a narrow band, a random graph of the same size has none
+    monkeypatch.setattr(graph, "SMALL", 100)
+    monkeypatch.setattr(graph, "BAND_WORK", 1e8)
+    side = 40
+    point = np.arange(side * side).reshape(side, side)
+    across = np.column_stack([point[:, :-1].ravel(), point[:, 1:].ravel()])
+    grid = np.vstack([across, np.column_stack([point[:-1].ravel(), point[1:].ravel()])])
+    n = side * side
+    assert factors_cheaply(laplacian(grid, np.ones(len(grid)), n))
+    edges, weights = random_graph(np.random.default_rng(0), n, 3 * n)
+    assert not factors_cheaply(laplacian(edges, weights, n))

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.csgraph import connected_components
-from scipy.sparse.linalg import cg, splu
+from scipy.sparse.csgraph import connected_components, reverse_cuthill_mckee
+from scipy.sparse.linalg import splu
 
 from .problem import Floats, Ints
 
@@ -84,20 +85,81 @@ def component_means(Z: Floats, masses: Floats, labels: Ints) -> Floats:
 
 
 def factor(edges: Ints, weights: Floats, masses: Floats) -> Callable[[Floats], Floats]:
-    """Solver of (M + L_w) X = B by a sparse factor; the ordering suits symmetric matrices.
+    """Solver of (M + L_w) X = B: a sparse factor, or conjugate gradients where it would fill up.
 
     Examples
     --------
     >>> factor(np.array([[0, 1]]), np.array([1.0]), np.ones(2))(np.array([[3.0], [0.0]]))
     array([[2.], [1.]])
     """
-    system = laplacian(edges, weights, len(masses)) + sparse.diags_array(masses)
+    system = sparse.csr_array(laplacian(edges, weights, len(masses)) + sparse.diags_array(masses))
+    if factors_cheaply(system):
+        return _factored(system)
+    return partial(conjugate_gradients, system, rtol=1e-10)
+
+
+def preconditioner(edges: Ints, weights: Floats, masses: Floats) -> Callable[[Floats], Floats]:
+    """Like :func:`factor`, but only the diagonal where a factor would fill up."""
+    system = sparse.csr_array(laplacian(edges, weights, len(masses)) + sparse.diags_array(masses))
+    if factors_cheaply(system):
+        return _factored(system)
+    diagonal = system.diagonal()[:, None]
+    return lambda X: X / diagonal
+
+
+def _factored(system: sparse.csr_array) -> Callable[[Floats], Floats]:
+    """Solve by a sparse factor; ordering and pivoting suit symmetric positive definite matrices."""
     return splu(
         sparse.csc_array(system),
         permc_spec="MMD_AT_PLUS_A",
         options={"SymmetricMode": True},
         diag_pivot_thresh=0.0,
     ).solve
+
+
+# Any graph of this size factors within about a second.
+SMALL = 5_000
+# n b² bounds the operations of a factor of bandwidth b; minimum degree needs far fewer, but grows
+# alike. Graphs of points in two or three dimensions stay below for n in the tens of thousands,
+# graphs of points in many dimensions, whose factors fill up, do not; on these gradients are fast.
+BAND_WORK = 3e11
+
+
+def factors_cheaply(system: sparse.csr_array) -> bool:
+    """Whether a sparse factor of a matrix with this pattern costs seconds at most."""
+    n = system.shape[0]
+    if n <= SMALL:
+        return True
+    place = np.argsort(reverse_cuthill_mckee(system, symmetric_mode=True))
+    entries = system.tocoo()
+    rows, columns = entries.coords
+    band = np.zeros(n, dtype=np.int64)
+    np.maximum.at(band, rows, np.abs(place[rows] - place[columns]))
+    return float(n) * float(np.mean(band.astype(np.float64) ** 2)) <= BAND_WORK
+
+
+def conjugate_gradients(
+    A: sparse.csr_array, B: Floats, rtol: float, max_iter: int = 2_000
+) -> Floats:
+    """Solve A X = B for all columns side by side, preconditioned by the diagonal."""
+    diagonal = A.diagonal()[:, None]
+    X, R = np.zeros_like(B), B.copy()
+    Y = R / diagonal
+    P, rho = Y.copy(), np.einsum("ik,ik->k", R, Y)
+    stop = rtol**2 * rho
+    for _ in range(max_iter):
+        if (rho <= stop).all():
+            break
+        Q = A @ P
+        curvature = np.einsum("ik,ik->k", P, Q)
+        alpha = np.divide(rho, curvature, out=np.zeros_like(rho), where=curvature > 0)
+        X += alpha * P
+        R -= alpha * Q
+        Y = R / diagonal
+        rho_old, rho = rho, np.einsum("ik,ik->k", R, Y)
+        P *= np.divide(rho, rho_old, out=np.zeros_like(rho), where=rho_old > 0)
+        P += Y
+    return X
 
 
 def quotient(edges: Ints, weights: Floats, labels: Ints) -> Graph:
@@ -115,11 +177,6 @@ def quotient(edges: Ints, weights: Floats, labels: Ints) -> Graph:
     keys, inverse = np.unique(ends[between, 0] * k + ends[between, 1], return_inverse=True)
     summed = np.bincount(inverse.ravel(), weights[between], len(keys)).astype(np.float64)
     return Graph(np.column_stack([keys // k, keys % k]), summed)
-
-
-# A factor of L_w is exact, but its fill grows with the dimension of the graph; beyond this many
-# samples conjugate gradients to a residual of 1e-6 cost less and bound γ_max closely enough.
-DIRECT_SIZE = 20_000
 
 
 def gamma_range(Z: Floats, edges: Ints, weights: Floats, masses: Floats) -> tuple[float, float]:
@@ -154,11 +211,9 @@ def solve_laplacian(L: sparse.csr_array, b: Floats, labels: Ints) -> Floats:
     _, ground = np.unique(labels, return_index=True)
     free = np.setdiff1d(np.arange(n), ground)
     Y = np.zeros_like(b)
-    inner = sparse.csc_array(L[free][:, free])
-    if n <= DIRECT_SIZE:
-        Y[free] = splu(inner).solve(b[free])
-        return Y
-    jacobi = sparse.diags_array(1.0 / inner.diagonal())
-    for k in range(b.shape[1]):
-        Y[free, k], _ = cg(inner, b[free, k], rtol=1e-6, maxiter=2_000, M=jacobi)
+    inner = sparse.csr_array(L[free][:, free])
+    if factors_cheaply(inner):
+        Y[free] = _factored(inner)(b[free])
+    else:  # close enough to bound γ_max, and for flows that are corrected again
+        Y[free] = conjugate_gradients(inner, b[free], rtol=1e-6)
     return Y

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..graph import component_means, factor, incidence, quotient
+from ..graph import component_means, incidence, preconditioner, quotient
 from ..problem import Floats, Ints, Problem
 
 
@@ -94,7 +94,7 @@ def _newton_step(problem: Problem, DC: Floats, d: Floats, B: Floats, forcing: fl
     q = problem.c / d
     U = DC / d[:, None]
     M = problem.masses[:, None]
-    precondition = factor(problem.edges, q, problem.masses)
+    precondition = preconditioner(problem.edges, q, problem.masses)
     X, R = np.zeros_like(B), B.copy()
     Y = precondition(R)
     P, rho = Y.copy(), float(np.sum(R * Y))

@@ -23,7 +23,8 @@ from ..problem import Floats, Ints, Problem, Solution, Status
 from . import ssnal, sweeps
 from .driver import drive, fused_labels
 
-# Components smaller than this are solved together: one call each would cost more than it saves.
+# Components smaller than this, or than n/64, are solved together: a call each would cost more than
+# it saves.
 SMALL = 24
 # Larger parts are numbered so that neighbours lie near each other in memory: a quarter of the time.
 UNORDERED = 2_000
@@ -95,7 +96,8 @@ def parts(problem: Problem, target: float) -> list[Part]:
     sizes = np.bincount(labels)
     mean = component_means(problem.Z, problem.masses, labels)[labels]
     # label −1 collects the small components, −2 the lone samples
-    group = np.where(sizes >= SMALL, np.arange(len(sizes)), np.where(sizes > 1, -1, -2))[labels]
+    own = sizes >= max(SMALL, problem.n // 64)
+    group = np.where(own, np.arange(len(sizes)), np.where(sizes > 1, -1, -2))[labels]
     found = []
     order = np.argsort(group, kind="stable")
     edge_group = group[problem.edges[:, 0]]

@@ -26,7 +26,7 @@ from functools import partial
 import numpy as np
 
 from ..certificate import dual_point, project
-from ..graph import factor
+from ..graph import preconditioner
 from ..loops.edges import hessian, residual
 from ..problem import Floats, Problem
 from .driver import Method, Point
@@ -34,7 +34,6 @@ from .driver import Method, Point
 NEWTON_STEPS = 40  # per outer step; one that needs more has outgrown its Λ: σ goes back
 CG_STEPS = 200
 SHARE = 0.1  # inner residual against complementarity: below this the outer step is what helps
-DIRECT_SIZE = 20_000  # beyond, the fill of a factor of a graph of unknown dimension is a risk
 
 
 @dataclass(slots=True)
@@ -77,7 +76,7 @@ def iterates(problem: Problem, warm: Floats | None, target: float) -> Iterator[P
             outer = float(np.maximum(slack, 0.0).sum())
             if inner <= max(SHARE * outer, 0.1 * target):
                 break
-            precondition = _preconditioner(problem, sigma * now.scale)
+            precondition = preconditioner(problem.edges, sigma * now.scale, mass)
             apply = partial(hessian, tail, head, sigma, mass, now.T, now.scale)
             X = _conjugate_gradients(apply, precondition, -now.grad)
             A, now, trial, moved = _line_search(A, X, now, trial, evaluate)
@@ -110,15 +109,6 @@ def _line_search(
             return A + t * X, trial, now, True
         t *= 0.5
     return A, now, trial, False
-
-
-def _preconditioner(problem: Problem, q: Floats) -> Callable[[Floats], Floats]:
-    """Apply (M + Dᵀdiag(q)D)⁻¹, by a sparse factor, or by its diagonal on very large graphs."""
-    if problem.n > DIRECT_SIZE:
-        degree = np.bincount(problem.edges.ravel(), np.repeat(q, 2), problem.n)
-        diagonal = (problem.masses + degree)[:, None]
-        return lambda X: X / diagonal
-    return factor(problem.edges, q, problem.masses)
 
 
 def _conjugate_gradients(
