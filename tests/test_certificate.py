@@ -173,6 +173,7 @@ def test_gamma_zero_fuses_equal_samples_only():
     problem = Problem.of([[0.1], [0.1], [1.0]], [[0, 1], [1, 2]], [1.0, 1.0], gamma=0.0)
     found = solve(problem.Z, problem.edges, problem.weights, 0.0)
     assert certify(problem, found).partition == "certified"
+    assert "dropped" in certify(problem, found, embedding_error=0.1).partition
     wrong = certify_partition(problem, np.array([0, 1, 2]), found.A, found.Lam)
     assert wrong == "not certified: at gamma = 0 only equal samples are fused"
 

@@ -369,3 +369,23 @@ def test_masses_over_sixteen_orders_of_magnitude():
     root = np.sqrt(masses)[:, None]
     radius = np.sqrt(2 * found.gap) + np.sqrt(2 * check.gap)
     assert np.linalg.norm(root * (found.A - check.A)) <= radius
+
+
+@pytest.mark.parametrize("shape", [(30, 5), (8, 40)])
+@pytest.mark.parametrize("share", [0.0, 1e-14, 1e-6, 1e-2, 1.0])
+def test_principal_axes_are_orthonormal_and_drop_what_they_may(shape, share):
+    rng = np.random.default_rng(6)
+    X = rng.normal(size=shape) * 10.0 ** -np.arange(shape[1])
+    X -= X.mean(axis=0)  # rank n − 1
+    total = 0.5 * np.sum(X * X)
+    axes = auto.principal_axes(X, share * total)
+    np.testing.assert_allclose(axes @ axes.T, np.eye(len(axes)), atol=1e-7)
+    lost = X - X @ axes.T @ axes
+    assert len(axes) == 1 or 0.5 * np.sum(lost * lost) <= share * total + 1e-15 * total
+
+
+def test_more_dimensions_than_samples_to_full_accuracy():
+    X, edges, weights = knn_problem(40, 5)
+    Z = np.hstack([X, np.random.default_rng(1).normal(size=(40, 90))])
+    found = solve(Z, edges, weights, 0.5, tol=1e-14)
+    assert found.status is Status.CONVERGED

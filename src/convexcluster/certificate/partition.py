@@ -68,8 +68,11 @@ def certify_partition(
     if problem.gamma == 0:
         i, j = problem.edges.T
         equal = (problem.Z[i] == problem.Z[j]).all(axis=1)
-        same = (labels == components(problem.edges[equal], problem.n)).all()
-        return "certified" if same else "not certified: at gamma = 0 only equal samples are fused"
+        if (labels != components(problem.edges[equal], problem.n)).any():
+            return "not certified: at gamma = 0 only equal samples are fused"
+        if embedding_error > 0 and equal.any():
+            return "not certified: equal in the embedding, which dropped something, is not equal"
+        return "certified"
     inside = labels[problem.edges[:, 0]] == labels[problem.edges[:, 1]]
     if (components(problem.edges[inside], problem.n) != labels).any():
         return "not certified: labels must be connected clusters, numbered by first appearance"

@@ -123,17 +123,7 @@ def _part(problem: Problem, nodes: Ints, edges: Ints, mean: Floats, energy: floa
         edges = edges[np.argsort(local[problem.edges[edges]].min(axis=1), kind="stable")]
     masses = problem.masses[nodes]
     Z = problem.Z[nodes] - mean
-    root = np.sqrt(masses)[:, None] * Z
-    r = Z.shape[1]
-    if len(nodes) < r:  # the Gram matrix of the samples is the smaller one
-        values, left = np.linalg.eigh(root @ root.T)
-        axes = (left.T @ root) / np.sqrt(np.maximum(values, 1e-300))[:, None]
-    else:
-        values, right = np.linalg.eigh(root.T @ root)
-        axes = right.T
-    dropped = int(np.searchsorted(0.5 * np.cumsum(np.maximum(values, 0.0)), energy, side="right"))
-    dropped = min(dropped, len(values) - 1)
-    axes = np.ascontiguousarray(axes[dropped:][::-1])
+    axes = principal_axes(np.sqrt(masses)[:, None] * Z, energy)
     small = Problem(
         np.ascontiguousarray(Z @ axes.T),
         local[problem.edges[edges]],
@@ -142,6 +132,22 @@ def _part(problem: Problem, nodes: Ints, edges: Ints, mean: Floats, energy: floa
         masses,
     )
     return Part(small, nodes, edges, mean, axes)
+
+
+def principal_axes(X: Floats, energy: float) -> Floats:
+    """Orthonormal rows, at least one, that span X up to a part with ½‖·‖² ≤ ``energy``."""
+    n, r = X.shape
+    if n >= r:
+        values, right = np.linalg.eigh(X.T @ X)
+        axes = right.T
+    elif energy > 1e-10 * float(np.sum(X * X)):
+        values, left = np.linalg.eigh(X @ X.T)
+        axes = (left.T @ X) / np.sqrt(np.maximum(values, 1e-300))[:, None]
+    else:  # the quotient above is not orthonormal for axes this small
+        _, singular, right = np.linalg.svd(X, full_matrices=False)
+        values, axes = singular[::-1] ** 2, right[::-1]
+    dropped = int(np.searchsorted(0.5 * np.cumsum(np.maximum(values, 0.0)), energy, side="right"))
+    return np.ascontiguousarray(axes[min(dropped, len(values) - 1) :][::-1])
 
 
 def may_fuse_fully(problem: Problem) -> bool:
