@@ -222,6 +222,21 @@ def test_precomputed_kernel(run, iris, tmp_path):
     refused(skew, 2, "--standardize does not go with")
 
 
+def test_many_rows_in_cells(run, tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 2)) + 9.0 * (np.arange(400) % 2)[:, None]
+    np.save(tmp_path / "X.npy", X)
+    out = tmp_path / "o"
+    done = run("fit", tmp_path / "X.npy", "--coarsen", "60", "-k", "2", "-o", out)
+    assert done.code == 0, done.err
+    labels = pd.read_csv(out / "labels.csv")["label"].to_numpy()
+    np.testing.assert_array_equal(labels[2:], labels[:-2])  # odd and even rows are the groups
+    summary = json.loads((out / "summary.json").read_text())
+    assert summary["certificate"]["coarsening_error"] > 0
+    answer = run("predict", out, tmp_path / "X.npy", "--json").json
+    np.testing.assert_array_equal(answer["labels"], labels)
+
+
 WRONG = {
     "no file": (("fit", "absent.csv"), 3, "absent.csv does not exist"),
     "text column": (("fit", "IRIS", "--id-column", "flower"), 3, "column 'species'"),
@@ -234,6 +249,7 @@ WRONG = {
     "gamma": (("fit", "IRIS", *ROLES, "--gamma", "-1"), 3, "gamma"),
     "gammas": (("path", "IRIS", *ROLES, "--gammas", "a:b"), 2, "FROM:TO:COUNT"),
     "too many clusters": (("fit", "IRIS", *ROLES, "-k", "1000"), 3, "n_clusters=1000"),
+    "cells": (("fit", "IRIS", *ROLES, "--coarsen", "some"), 2, "--coarsen must be"),
     "impute": (("fit", "IRIS", *ROLES, "--impute", "mode"), 2, "mean or median"),
     "format": (("fit", "IRIS", "--format", "xlsx"), 2, "--format must be"),
     "grid": (("tune", "IRIS", *ROLES, "--grid", "bandwidth"), 2, "NAME=VALUE"),

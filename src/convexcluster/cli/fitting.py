@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import fields
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -150,11 +151,9 @@ def summarize(
         "cluster_sizes": np.bincount(labels).tolist(),
         "gamma": estimator.gamma_,
         "certificate": {
-            "gap": certificate.gap,
-            "relative_gap": certificate.relative_gap,
-            "radius": certificate.radius,
-            "embedding_error": certificate.embedding_error,
-            "partition": str(certificate.partition),
+            f.name: getattr(certificate, f.name)
+            for f in fields(certificate)
+            if isinstance(getattr(certificate, f.name), float | int | str)
         },
         "selection": {
             "method": estimator.selection_.method,
@@ -260,8 +259,8 @@ def _show(summary: dict[str, Any]) -> None:
         ("clusters", summary["n_clusters"]),
         ("sizes", _sizes(summary["cluster_sizes"])),
         ("γ", summary["gamma"]),
-        ("relative gap", certificate["relative_gap"]),
-        ("partition", certificate["partition"]),
+        ("relative gap", certificate.get("relative_gap")),
+        ("partition", certificate.get("partition")),
         ("seconds", summary["seconds"]),
     ]
     if "scores" in summary:

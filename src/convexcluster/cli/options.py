@@ -224,6 +224,18 @@ class Model:
         float | None, typer.Option(help="Relative duality gap to reach.", rich_help_panel=MODEL)
     ] = None
     max_iter: Annotated[int | None, typer.Option(rich_help_panel=MODEL)] = None
+    coarsen: Annotated[
+        str | None,
+        typer.Option(
+            help="Group rows into at most this many cells first: auto (beyond 20,000 rows), "
+            "none or a number.",
+            autocompletion=_choices("auto", "none"),
+            rich_help_panel=MODEL,
+        ),
+    ] = None
+    max_memory: Annotated[str | None, typer.Option(help="Such as 4GB.", rich_help_panel=MODEL)] = (
+        None
+    )
     random_state: Annotated[
         int | None, typer.Option("--random-state", "--seed", rich_help_panel=MODEL)
     ] = None
@@ -236,6 +248,8 @@ class Model:
         for name in ("bandwidth", "weight_bandwidth"):
             if name in given:
                 given[name] = _number_or_word(given[name])
+        if "coarsen" in given:
+            given["coarsen"] = _cells(given["coarsen"])
         if self.kernel_param:
             given["kernel_params"] = dict(_pair(text) for text in self.kernel_param)
         return given
@@ -318,6 +332,14 @@ def _number_or_word(text: str) -> float | str:
         return float(text)
     except ValueError:
         return text
+
+
+def _cells(text: str) -> int | bool | str:
+    if text in ("auto", "none"):
+        return text if text == "auto" else False
+    if not text.isdigit():
+        raise Refusal(f"--coarsen must be auto, none or a number, not {text!r}", Exit.USAGE)
+    return int(text)
 
 
 def _pair(text: str) -> tuple[str, float | str]:
