@@ -158,23 +158,30 @@ class _Shell(
         # of fewer samples than neighbours and eigenvalues nothing can be said
         if featureless or not self._automatic_weights() or samples.X.shape[0] < 10:
             return None
+        if self.weights != "knn" or getattr(self, "weight_space", "input") != "input":
+            return None
 
-        def pipeline(X: Floats) -> tuple[Graph, Floats, Floats]:
+        def graph(X: Floats) -> Graph:
             rows = distinct_samples(X, np.ones(len(X)))
-            kernel = self._kernel(rows.X)
-            embedding = self._embed(rows.X, kernel, rows.masses)
-            return self._graph(rows, embedding, kernel), embedding.Z, rows.masses
+            return build_graph(
+                rows.X,
+                "local",
+                n_neighbors=self.n_neighbors,
+                masses=rows.masses,
+                connect=True,
+                normalize=True,
+            )
 
         def path(X: Floats) -> tuple[Graph, ClusterPath]:
-            graph, Z, masses = pipeline(X)
-            grid = null_grid(Z, masses)
+            rows = distinct_samples(X, np.ones(len(X)))
+            Z = self._embed(rows.X, self._kernel(rows.X), rows.masses).Z
+            found, grid = graph(X), null_grid(Z, rows.masses)
             # a mean over few γ needs no more than the partition's outline
-            options: dict[str, Any] = {"masses": masses, "tol": 1e-3}
-            return graph, solve_path(Z, graph.edges, graph.weights, grid, **options)
+            options: dict[str, Any] = {"masses": rows.masses, "tol": 1e-3}
+            return found, solve_path(Z, found.edges, found.weights, grid, **options)
 
-        X = samples.X[samples.index]
         seed = self.random_state if isinstance(self.random_state, Integral) else 0
-        return Null(X, lambda X: pipeline(X)[0], path, int(seed))
+        return Null(samples.X[samples.index], graph, path, int(seed))
 
     def _solve(
         self, base: Problem, tol: float | None = None, null: Null | None = None

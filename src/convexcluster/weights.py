@@ -91,9 +91,8 @@ def local(
         "precomputed": precomputed,
         "metric": "euclidean" if precomputed or is_sparse(X) else metric,
     }
-    edges, share = _tied_pairs(X, n_neighbors, how)
+    edges, share, s = _tied_pairs(X, n_neighbors, how)
     lengths = edge_lengths(X, edges, **how)
-    s = local_scales(X, n_neighbors, **how)
     scale = s[edges].prod(axis=1)
     # equal samples have weight 1 whatever the scale, which is 0 only if all samples are equal
     ratio = np.divide(lengths**2, scale, out=np.zeros_like(lengths), where=scale > 0)
@@ -311,15 +310,17 @@ def _neighbor_pairs(
     return edges, share
 
 
-def _tied_pairs(X: Samples, k: int, how: dict[str, Any]) -> tuple[Ints, Floats]:
-    """Pairs i < j and the mean of their two shares: 1 if mutual neighbours, ½ if one-sided."""
+def _tied_pairs(X: Samples, k: int, how: dict[str, Any]) -> tuple[Ints, Floats, Floats]:
+    """Pairs i < j, the mean of their two shares (1 if mutual neighbours, ½ if not), and scales."""
     n = X.shape[0]
     if k < 1:
-        return np.empty((0, 2), dtype=np.int64), np.empty(0)
-    pairs, share, _ = tied_neighbors(X, k, **how)
+        return np.empty((0, 2), dtype=np.int64), np.empty(0), np.zeros(n)
+    pairs, share, scale = tied_neighbors(X, k, **how)
+    if not is_sparse(X) and len(distinct_rows(X)[0]) < n:
+        scale = local_scales(X, k, **how)
     low, high = np.sort(pairs, axis=1).T
     keys, place = np.unique(low * n + high, return_inverse=True)
-    return np.column_stack(np.divmod(keys, n)), np.bincount(place.ravel(), share) / 2
+    return np.column_stack(np.divmod(keys, n)), np.bincount(place.ravel(), share) / 2, scale
 
 
 def _floored(w: Floats) -> Floats:

@@ -52,19 +52,75 @@ LEAST = 0.2
 MODES = np.linspace(0.0, 1.0, 9)
 
 
-def null_sample(X: Floats, rng: np.random.Generator, size: int | None = None) -> Floats:
+@dataclass(frozen=True)
+class Margins:
+    """What is kept of X: how its features hang together, and the unimodal version of each.
+
+    Attributes
+    ----------
+    scores : ndarray of shape (n, r)
+        Normal scores, whose correlation is kept; zero columns for independent features.
+    quantiles : ndarray of shape (r, n)
+        Quantile function of every feature.
+    steps : ndarray of bool, shape (r,)
+        Features of few values, which stay as they are.
+    axes : ndarray of shape (r, d) or None
+        Principal axes if the features are principal components.
+    mean : ndarray of shape (d,)
+    """
+
+    scores: Floats | None
+    quantiles: Floats
+    steps: np.ndarray
+    axes: Floats | None
+    mean: Floats
+
+    @classmethod
+    def of(cls, X: Floats, rng: np.random.Generator) -> Margins:
+        """Measure X (n × d)."""
+        n, d = X.shape
+        mean = X.mean(axis=0)
+        if d < n:
+            # ties are broken at random, so that equal values do not look correlated
+            order = np.lexsort((rng.random(X.shape), X), axis=0)
+            rank = np.empty_like(order)
+            places = np.broadcast_to(np.arange(n)[:, None], X.shape)
+            np.put_along_axis(rank, order, places, axis=0)
+            scores = ndtri((rank + 0.5) / n)
+            return cls(scores / np.linalg.norm(scores, axis=0), *_unimodal(X), None, mean)
+        values, vectors = np.linalg.eigh((X - mean) @ (X - mean).T)
+        keep = values > 1e-10 * max(float(values[-1]), 1e-300)
+        root = np.sqrt(values[keep])
+        axes = (vectors[:, keep] / root).T @ (X - mean)
+        return cls(None, *_unimodal(vectors[:, keep] * root), axes, mean)
+
+    def draw(self, rng: np.random.Generator) -> Floats:
+        """As many samples as were measured."""
+        r, n = self.quantiles.shape
+        if self.scores is None:
+            u = rng.uniform(size=(n, r))
+        else:
+            u = ndtr(rng.normal(size=(n, n)) @ self.scores)
+        drawn = np.empty((n, r))
+        for j in range(r):
+            if self.steps[j]:
+                drawn[:, j] = self.quantiles[j, np.minimum((u[:, j] * n).astype(int), n - 1)]
+            else:
+                drawn[:, j] = np.interp(u[:, j] * n - 0.5, np.arange(n), self.quantiles[j])
+        return drawn if self.axes is None else drawn @ self.axes + self.mean
+
+
+def null_sample(X: Floats, rng: np.random.Generator) -> Floats:
     """Draw samples like X but without clusters.
 
     Parameters
     ----------
     X : ndarray of shape (n, d)
     rng : numpy.random.Generator
-    size : int, optional
-        Number of samples; by default n.
 
     Returns
     -------
-    ndarray of shape (size, d)
+    ndarray of shape (n, d)
 
     Examples
     --------
@@ -74,49 +130,25 @@ def null_sample(X: Floats, rng: np.random.Generator, size: int | None = None) ->
     >>> bool(between(two) < 0.02), bool(between(null_sample(two, rng)) > 0.1)
     (True, True)
     """
-    n, d = X.shape
-    size = n if size is None else size
-    if d >= n:
-        mean = X.mean(axis=0)
-        U, s, Vt = np.linalg.svd(X - mean, full_matrices=False)
-        keep = s > 1e-10 * max(s[0], 1e-300)
-        scores = U[:, keep] * s[keep]
-        drawn = [_draw(scores[:, j], rng.uniform(size=size)) for j in range(scores.shape[1])]
-        return np.stack(drawn, axis=1) @ Vt[keep] + mean
-    # ties are broken at random, so that equal values do not look correlated
-    order = np.lexsort((rng.random(X.shape), X), axis=0)
-    rank = np.empty_like(order)
-    np.put_along_axis(rank, order, np.broadcast_to(np.arange(n)[:, None], X.shape), axis=0)
-    normal = ndtri((rank + 0.5) / n)
-    # a Gaussian sample with the correlation of the normal scores needs no matrix root
-    g = rng.normal(size=(size, n)) @ normal / np.sqrt((normal**2).sum(axis=0))
-    return np.stack([_draw(X[:, j], ndtr(g[:, j])) for j in range(d)], axis=1)
+    return Margins.of(X, rng).draw(rng)
 
 
-def _draw(values: Floats, u: Floats) -> Floats:
-    """Quantiles u of the unimodal version of a feature; few distinct values stay as they are."""
-    x = np.sort(values)
-    n = len(x)
-    gaps = np.diff(x)
-    if n < 4 or (gaps <= 0).mean() > 0.5:
-        return x[np.minimum((u * n).astype(np.int64), n - 1)]
-    quantiles = x[0] + np.concatenate([[0.0], np.cumsum(_valley(gaps))])
-    return np.interp(u * n - 0.5, np.arange(n), quantiles)
+def _unimodal(X: Floats) -> tuple[Floats, np.ndarray]:
+    """Quantile functions (d × n) with one mode each, and which features have too few values."""
+    from ..loops.valley import fit_valley
 
-
-def _valley(gaps: Floats) -> Floats:
-    """Nearest sequence that falls, then rises; distance between the running sums."""
-    from sklearn.isotonic import isotonic_regression
-
-    best, chosen, target = np.inf, gaps, np.cumsum(gaps)
-    for p in np.unique((MODES * len(gaps)).astype(int)):
-        left = isotonic_regression(gaps[:p], increasing=False) if p else gaps[:0]
-        right = isotonic_regression(gaps[p:], increasing=True) if p < len(gaps) else gaps[:0]
-        shape = np.concatenate([left, right])
-        error = float(((np.cumsum(shape) - target) ** 2).sum())
-        if error < best:
-            best, chosen = error, shape
-    return chosen
+    x = np.sort(X, axis=0).T
+    gaps = np.diff(x, axis=1)
+    steps = (gaps <= 0).mean(axis=1) > 0.5 if gaps.shape[1] else np.ones(len(x), dtype=bool)
+    fit = np.empty(gaps.shape[1])
+    for j in np.flatnonzero(~steps):
+        row, best = np.ascontiguousarray(gaps[j]), np.inf
+        for place in np.unique((MODES * len(row)).astype(np.int64)):
+            error = fit_valley(row, place, fit)
+            if error < best:
+                best, gaps[j] = error, fit
+        x[j, 1:] = x[j, 0] + np.cumsum(gaps[j])
+    return np.ascontiguousarray(x), steps
 
 
 @dataclass(frozen=True)
@@ -142,10 +174,10 @@ class Null:
     def correction(self, k_max: int) -> Floats:
         """Mean conductance score of null samples for k = 1, …, k_max."""
         rng = np.random.default_rng(self.seed)
-        X = _thinned(self.X, rng)
+        margins = Margins.of(_thinned(self.X, rng), rng)
         total = np.zeros(k_max)
         for _ in range(PATHS):
-            graph, path = self.path(null_sample(X, rng))
+            graph, path = self.path(margins.draw(rng))
             average = path_average(path)
             cuts = NestedCuts.of(average_tree(average), graph, average.atoms)
             score = conductance_ratio(cuts, k_max)
@@ -163,7 +195,8 @@ class Null:
         rng = np.random.default_rng([self.seed, 1])
         X = _thinned(self.X, rng)
         own = separation(self.graph(X))
-        null = [separation(self.graph(null_sample(X, rng))) for _ in range(GRAPHS)]
+        margins = Margins.of(X, rng)
+        null = [separation(self.graph(margins.draw(rng))) for _ in range(GRAPHS)]
         below = np.mean(null, axis=0) - own
         far = SPREADS * np.sqrt(1 + 1 / GRAPHS) * np.std(null, axis=0, ddof=1)
         return bool((below > np.maximum(far, LEAST)).any())

@@ -1,0 +1,286 @@
+"""Search over bandwidths, γ and k: one path gives every γ and every k.
+
+Input: samples X, classes y if they are known, and a grid of parameters. Output: a
+:class:`TuneResult`. With ``y`` this is the paper's protocol, the best agreement with the classes
+over σ₁, σ₂, γ and k. Without, the selector's score of the best k decides.
+
+An embedding depends on the kernel's bandwidth alone, a graph on the weights' parameters alone, and
+a path on both; each is computed once. Each γ of a path gives a Ward tree on its centroids and
+each tree all k; the path average gives one tree more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from importlib.util import find_spec
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import clone
+from sklearn.metrics import adjusted_rand_score
+from sklearn.utils.validation import check_array
+
+from .clusterpath import ClusterPath
+from .estimators import KernelConvexClustering
+from .graph import Graph, canonical
+from .kernels import auto_bandwidth
+from .optional import need
+from .path import solve_path
+from .problem import Floats, Ints, Problem
+from .selection import path_average, select, spread
+from .selection.average import PathAverage, average_tree, expand, refine
+from .selection.cuts import nested_labels
+from .tree import cut
+
+# Factors of the automatic bandwidth: half octaves for the kernel; octaves for the weights, where a
+# large bandwidth means equal weights.
+KERNEL_FACTORS = (0.5, 0.71, 1.0, 1.41, 2.0)
+WEIGHT_FACTORS = (0.5, 1.0, 2.0, 4.0)
+
+# Paths of the search are solved to this gap; the winner is solved again to its own tolerance.
+SEARCH_TOL = 1e-4
+
+# γ whose centroids keep less than this share of the samples' spread have fused but for noise.
+LEAST_SPREAD = 1e-3
+
+# So many of the best candidates are fitted before one is returned: a search at ``SEARCH_TOL`` may
+# order them a little differently from the exact centroids.
+FINALISTS = 5
+
+
+@dataclass(frozen=True)
+class TuneResult:
+    """What the search found.
+
+    Attributes
+    ----------
+    best_estimator_ : estimator
+        Fitted with the best parameters.
+    best_score_ : float
+        Its score.
+    best_params_ : dict
+        What was set: the grid's parameters, ``gamma`` and ``n_clusters``.
+    table : pandas.DataFrame, or dict of ndarray without pandas
+        For every point of the grid and every γ (nan: the path average) the best k and its score,
+        best first.
+    """
+
+    best_estimator_: Any
+    best_score_: float
+    best_params_: dict[str, Any]
+    table: Any
+
+
+def default_grid(X: ArrayLike, n_neighbors: int = 7) -> dict[str, list[Any]]:
+    """Five kernel bandwidths × five weights (local scaling and four bandwidths).
+
+    Examples
+    --------
+    >>> {name: len(values) for name, values in default_grid(np.eye(9)).items()}
+    {'bandwidth': 5, 'weight_bandwidth': 5}
+    """
+    sigma = auto_bandwidth(np.asarray(X, dtype=np.float64), n_neighbors)
+    return {
+        "bandwidth": [factor * sigma for factor in KERNEL_FACTORS],
+        "weight_bandwidth": ["auto", *(factor * sigma for factor in WEIGHT_FACTORS)],
+    }
+
+
+def tune(
+    X: ArrayLike,
+    y: ArrayLike | None = None,
+    *,
+    estimator: Any = None,
+    grid: Mapping[str, Iterable[Any]] | None = None,
+    scoring: str | Callable[[Ints, Ints], float] | None = None,
+    max_clusters: int | None = None,
+    n_jobs: int | None = None,
+) -> TuneResult:
+    """Search the bandwidths of kernel and weights, γ and the number of clusters.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+    y : array-like of shape (n,), optional
+        Classes. With them the score is the agreement of the clusters with the classes, without
+        them that of a selector.
+    estimator : KernelConvexClustering or ConvexClustering, optional
+        Carries every parameter that the grid does not name; it is not changed.
+    grid : dict of lists, optional
+        Values of the estimator's parameters; by default :func:`default_grid`. ``gamma`` and
+        ``n_clusters`` are always searched, on the path.
+    scoring : str or callable, optional
+        With ``y``: "nmi" (default), "ari" or a function of (y, labels). Without: a key of
+        ``SELECTORS``, by default "conductance".
+    max_clusters : int, optional
+        Greatest k with ``y``; by default three times the number of classes, at least 10.
+    n_jobs : int, optional
+        Threads over the points of the grid.
+
+    Returns
+    -------
+    TuneResult
+
+    Examples
+    --------
+    >>> from convexcluster.datasets import make_rings
+    >>> X, y = make_rings(random_state=0)
+    >>> result = tune(X, y, grid={"bandwidth": [0.3, 0.6]})
+    >>> round(result.best_score_, 3)
+    1.0
+    """
+    model = KernelConvexClustering() if estimator is None else clone(estimator)
+    rows = check_array(X, accept_sparse="csr", dtype=np.float64, order="C")
+    if grid is None:
+        known = model.get_params()
+        every = default_grid(rows, model.n_neighbors)
+        grid = {name: values for name, values in every.items() if name in known}
+    classes = None if y is None else canonical(np.asarray(y))
+    judge = Judge(classes, scoring, max_clusters)
+    names = list(grid)
+    points = [dict(zip(names, values)) for values in product(*(list(grid[n]) for n in names))]
+    shared: dict[Any, Any] = {}
+    problems = [_prepare(clone(model).set_params(**point), rows, shared) for point in points]
+
+    def search(index: int) -> list[dict[str, Any]]:
+        return [{**points[index], **row} for row in judge.rows(*problems[index])]
+
+    with ThreadPoolExecutor(max(1, n_jobs or 1)) as pool:
+        found = [row for part in pool.map(search, range(len(points))) for row in part]
+    found.sort(key=lambda row: -row["score"])
+    return _refit(model, X, classes, found, judge)
+
+
+Prepared = tuple[Floats, Graph, Floats, Ints, Any]
+
+
+def _prepare(model: Any, X: Any, shared: dict[Any, Any]) -> Prepared:
+    """Embedding, graph, masses, index of the rows and γ of one point, each computed once."""
+    options = model.get_params()
+
+    def once(key: tuple[Any, ...], make: Callable[[], Any]) -> Any:
+        if key not in shared:
+            shared[key] = make()
+        return shared[key]
+
+    merged = model._automatic_weights()
+    samples = once(("samples", merged), lambda: model._samples(X, np.ones(X.shape[0])))
+    kernel = model._kernel(samples.X)
+    embedding_key = ("embedding", merged, kernel.name, repr(kernel.params), options.get("rank"))
+    embedding = once(embedding_key, lambda: model._embed(samples.X, kernel, samples.masses))
+    inside = embedding_key if options.get("weight_space") == "embedding" else ()
+    graph_key = ("graph", *inside, id(model.weights), model.n_neighbors, model.weight_bandwidth)
+    graph = once(graph_key, lambda: model._graph(samples, embedding, kernel))
+    base = Problem.of(embedding.Z, graph.edges, graph.weights, 0.0, samples.masses)
+    return base.Z, graph, samples.masses, samples.index, model.gamma
+
+
+class Judge:
+    """Scores the partitions of a path against classes, or by a selector."""
+
+    def __init__(self, classes: Ints | None, scoring: Any, max_clusters: int | None) -> None:
+        self.classes, self.scoring = classes, scoring
+        if classes is None:
+            self.scoring = scoring or "conductance"
+        else:
+            self.k_max = max_clusters or max(10, 3 * (int(classes.max()) + 1))
+
+    def rows(
+        self, Z: Floats, graph: Graph, masses: Floats, index: Ints, gamma: Any
+    ) -> Iterator[dict[str, Any]]:
+        """Best k and its score for the path average (γ nan) and, with classes, for every γ."""
+        options: dict[str, Any] = {"masses": masses, "tol": SEARCH_TOL}
+        path = solve_path(Z, graph.edges, graph.weights, gamma, **options)
+        if self.classes is None:
+            chosen = select(Z, graph, path, masses=masses, method=self.scoring)
+            score = float(np.max(chosen.table["score"])) if chosen.table else 0.0
+            yield {"gamma": np.nan, "n_clusters": chosen.n_clusters, "score": score}
+            return
+        average = path_average(path)
+        tree = average_tree(average)
+        k_max = min(self.k_max, len(tree) + 1)
+        refined = [refine(average, cut(tree, k))[average.atoms] for k in range(1, k_max + 1)]
+        yield {"gamma": np.nan, **self.best(refined, index)}
+        for step in np.flatnonzero(spread(path) > LEAST_SPREAD):
+            labels = nested_labels(_tree_at(path, int(step)), self.k_max)
+            yield {"gamma": float(path.gammas[step]), **self.best(labels, index)}
+
+    def best(self, candidates: Iterable[Ints], index: Ints) -> dict[str, Any]:
+        """Number of clusters and score of the best of nested labels."""
+        scores = [self.score(labels[index]) for labels in candidates]
+        return {"n_clusters": int(np.argmax(scores)) + 1, "score": float(np.max(scores))}
+
+    def score(self, labels: Ints) -> float:
+        """Agreement with the classes."""
+        assert self.classes is not None
+        if callable(self.scoring):
+            return float(self.scoring(self.classes, labels))
+        if self.scoring == "ari":
+            return float(adjusted_rand_score(self.classes, labels))
+        if self.scoring not in (None, "nmi"):
+            raise ValueError(f'scoring must be "nmi", "ari" or a function, got {self.scoring!r}')
+        return nmi(self.classes, labels)
+
+
+def nmi(first: Ints, second: Ints) -> float:
+    """Normalised mutual information, I/(½(H₁ + H₂)), of two labelings 0, 1, ….
+
+    Examples
+    --------
+    >>> nmi(np.array([0, 0, 1, 1]), np.array([1, 1, 0, 0]))
+    1.0
+    """
+    size = int(second.max()) + 1
+    joint = np.bincount(first * size + second, minlength=(int(first.max()) + 1) * size)
+    p = joint.reshape(-1, size) / len(first)
+    a, b = (_entropy(p.sum(axis=axis)) for axis in (1, 0))
+    if a + b == 0:
+        return 1.0
+    return float(2 * (a + b - _entropy(p.ravel())) / (a + b))
+
+
+def _entropy(p: Floats) -> float:
+    p = p[p > 0]
+    return float(-(p * np.log(p)).sum())
+
+
+def _tree_at(path: ClusterPath, step: int) -> Floats:
+    """Ward's tree on the centroids of one γ, over all samples (the paper's)."""
+    label = path.labels(gamma=float(path.gammas[step]))
+    A, mass = path.centers[step], np.bincount(label, path.masses).astype(np.float64)
+    square = (A**2).sum(axis=1)
+    distances = np.maximum(square[:, None] + square - 2 * (A @ A.T), 0.0)
+    np.fill_diagonal(distances, 0.0)
+    groups = PathAverage(distances, mass, label, np.array([step]))
+    return expand(average_tree(groups), label)
+
+
+def _refit(
+    model: Any, X: ArrayLike, classes: Ints | None, found: list[dict[str, Any]], judge: Judge
+) -> TuneResult:
+    """Fit the best few exactly and keep the one that is best then."""
+    best: TuneResult | None = None
+    for row in found[: FINALISTS if classes is not None else 1]:
+        params = {name: value for name, value in row.items() if name != "score"}
+        if np.isnan(params["gamma"]):
+            params["gamma"] = model.gamma
+        else:
+            params["labels"] = "agglomerative"
+        fitted = clone(model).set_params(**params).fit(X)
+        score = row["score"] if classes is None else judge.score(canonical(fitted.labels_))
+        if best is None or score > best.best_score_:
+            best = TuneResult(fitted, float(score), params, _frame(found))
+        if score >= row["score"] - 1e-9:
+            break
+    assert best is not None
+    return best
+
+
+def _frame(found: list[dict[str, Any]]) -> Any:
+    if find_spec("pandas"):
+        return need("pandas", "report").DataFrame(found)
+    return {name: np.array([row[name] for row in found]) for name in found[0]}
