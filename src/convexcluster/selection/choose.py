@@ -262,7 +262,7 @@ def representative_gamma(path: ClusterPath, labels: Ints, Z: Floats) -> float:
     best, gamma = (-1.0, -1.0), float(path.gammas[0])
     for step in np.flatnonzero(path.n_clusters >= k):
         fused = path.labels(gamma=float(path.gammas[step]))
-        A = path.centers[step][fused]
+        A = path.centroids(float(path.gammas[step]))[fused]
         means = component_means(A, path.masses, labels)
         nearest = pairwise_distances_argmin(Z, means)
         right = float(path.masses @ (nearest == labels))
