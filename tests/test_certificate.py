@@ -252,3 +252,18 @@ def test_reduced_problem_and_its_newton():
     assert slope == pytest.approx(np.sum(g * step), rel=1e-6)
     best = newton(small, small.Z)
     assert np.linalg.norm(gradient(small, best)) <= 1e-12 * np.abs(small.Z).sum()
+
+
+def test_large_reduced_problems_need_a_good_start(monkeypatch):
+    monkeypatch.setattr("convexcluster.certificate.partition.LARGE", 0)
+    rng = np.random.default_rng(0)
+    edges = knn_like(rng, 20, 20)
+    Z = rng.normal(size=(20, 2))
+    problem = Problem.of(Z, edges, np.ones(len(edges)), 0.1)
+    exact = solve(Z, edges, np.ones(len(edges)), 0.1, tol=1e-14)
+    assert certify(problem, exact).partition == "certified"
+    i, j = edges.T
+    labels = components(edges[(exact.A[i] == exact.A[j]).all(axis=1)], 20)
+    rough = exact.A + 0.3 * rng.normal(size=Z.shape)
+    verdict = certify_partition(problem, labels, rough, exact.Lam)
+    assert verdict.endswith("solve to a smaller tol")

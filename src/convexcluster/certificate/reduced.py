@@ -50,6 +50,13 @@ def gradient(problem: Problem, C: Floats) -> Floats:
 PATIENCE = 3
 
 
+def meeting(problem: Problem, C: Floats) -> bool:
+    """Whether two adjacent rows are so near that floats cannot tell C from a kink of F."""
+    i, j = problem.edges.T
+    d = np.linalg.norm(C[i] - C[j], axis=1)
+    return bool((d <= 1e-12 * (1.0 + np.abs(C).max(initial=0.0))).any())
+
+
 def newton(problem: Problem, C: Floats, max_iter: int = 15) -> Floats | None:
     """Minimise F from ``C`` to rounding, or return None if two adjacent rows meet.
 
@@ -64,10 +71,9 @@ def newton(problem: Problem, C: Floats, max_iter: int = 15) -> Floats | None:
     value, best, idle = problem.objective(C), np.inf, 0
     C_best = C
     for _ in range(max_iter):
-        d = np.linalg.norm(D @ C, axis=1)
-        # a pair nearer than this to meeting is outside the smooth region as far as floats can tell
-        if (d <= 1e-12 * (1.0 + np.abs(C).max())).any():
+        if meeting(problem, C):
             return None
+        d = np.linalg.norm(D @ C, axis=1)
         g = gradient(problem, C)
         size = float(np.linalg.norm(g / root))
         idle = 0 if size < 0.5 * best else idle + 1
