@@ -5,10 +5,10 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-all lint types docs bench clean
+.PHONY: help install demo test test-all lint types docs bench bench-scale clean
 
 help:
-	@echo "make demo | test | test-all | lint | types | docs | bench | clean"
+	@echo "make demo | test | test-all | lint | types | docs | bench | bench-scale | clean"
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -39,6 +39,9 @@ docs: $(STAMP)
 
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks
+
+bench-scale: $(STAMP)
+	$(BIN)/python -m benchmarks.scale
 
 clean:
 	rm -rf $(VENV) demo docs/_build docs/auto_examples docs/generated .pytest_cache .mypy_cache .ruff_cache
