@@ -19,7 +19,7 @@ from convexcluster.coarse_error import (
     total_radius,
 )
 from convexcluster.coarsen import add, cells_of, condense, summarise, unite
-from convexcluster.graph import Graph
+from convexcluster.graph import Graph, components
 from convexcluster.problem import Problem
 from convexcluster.solvers import solve_problem
 
@@ -200,3 +200,20 @@ def test_spread_coarsening_is_exact_once_cells_must_fuse():
     )
     distance = np.linalg.norm(exact.A - coarse.A[labels])
     assert distance <= np.sqrt(2 * exact.gap) + np.sqrt(2 * coarse.gap) + 1e-12
+
+
+def test_at_large_gamma_the_flow_inside_cells_carries_everything():
+    X = blobs(300, 2, seed=4)
+    fine = knn_graph(X, 12)
+    labels, cells = condense(X, 10)
+    contraction = contract(fine, labels)
+    edges, weights = contraction.graph.edges, contraction.graph.weights
+    coarse = Problem.of(cells.means, edges, weights, 1e5, cells.masses)
+    solution = solve_problem(coarse, tol=1e-9)
+    error = points_error(lambda i: X[i], np.ones(300), labels, fine, contraction, coarse, solution)
+    inside = labels[fine.edges[:, 0]] == labels[fine.edges[:, 1]]
+    whole = components(fine.edges[inside], 300)
+    connected = np.array([len(np.unique(whole[labels == g])) == 1 for g in range(10)])
+    assert connected.sum() >= 5
+    # an exact solve: what is left is round-off of duals of size γ·weight
+    assert error.per_cell[connected].max() < 1e-6 * np.linalg.norm(X)
