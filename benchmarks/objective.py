@@ -2,8 +2,8 @@
 
     error(γ) = (F(A_γ) − D_γ) / ½‖Z − Z̄‖²
 
-D_γ is the greatest dual value that a certified run at tol = 1e-8 reached, so that the error of any
-method, certified or not, is known up to 1e-8.
+D_γ is the dual value of a certified run at tol = 1e-7, so that the error of any method, certified
+or not, is known up to 1e-7.
 """
 
 from __future__ import annotations
@@ -39,15 +39,15 @@ def yardstick() -> float:
     best = np.inf
     for _ in range(5):
         copy = values.copy()
-        start = time.perf_counter()
+        start = time.thread_time()
         copy.sort(kind="stable")
-        best = min(best, time.perf_counter() - start)
+        best = min(best, time.thread_time() - start)
     return best
 
 
 def lower_bounds(data: Data) -> np.ndarray:
-    """D_γ along the grid, from a certified run at 1e-8."""
-    path = solve_path(data.Z, data.edges, data.weights, data.gammas, tol=1e-8)
+    """D_γ along the grid, from a certified run at 1e-7."""
+    path = solve_path(data.Z, data.edges, data.weights, data.gammas, tol=1e-7)
     return objectives(data, path) - path.gaps * path.scale
 
 

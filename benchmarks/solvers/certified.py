@@ -6,7 +6,7 @@ from convexcluster import solve_path
 
 from ..objective import Data
 
-TOLERANCES = (1e-3, 1e-4, 1e-5, 1e-6, 1e-7)
+TOLERANCES = (1e-4, 1e-5, 1e-6)
 
 
 def skip(data: Data) -> str | None:

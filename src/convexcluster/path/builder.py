@@ -150,6 +150,8 @@ def _spanning(
         pairs, ends, at = pairs[order][keep], ends[order][keep], at[order][keep]
     else:
         pairs, ends, at = np.empty((0, 2), np.int64), np.empty((0, 2), np.int64), np.empty(0)
+    if len(pairs) == pieces - len(np.unique(group)):
+        return pairs, at
     tree = components(ends, pieces)  # pieces that the candidates connect
     _, root = np.unique(tree, return_index=True)
     _, star = np.unique(group[root], return_index=True)
