@@ -170,7 +170,7 @@ class Engine:
         """
         capacity = self.gamma * top.W
         top.lam *= gamma / self.gamma
-        if self.trail is None or not self.gamma_before:
+        if self.trail is None or not self.gamma_before or len(top.ei) == 0:
             return
         ahead = (gamma - self.gamma) / (self.gamma - self.gamma_before)
         before, now = self.trail
