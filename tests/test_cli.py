@@ -319,6 +319,26 @@ def test_report_command(run, fitted, iris, tmp_path):
     refused(run("report", fitted, "--data", tmp_path / "few.csv", "-o", tmp_path / "x"), 3, "rows")
 
 
+def test_tune(run, iris, tmp_path):
+    out = tmp_path / "o"
+    search = ("tune", iris, *ROLES, "--standardize", "--grid", "bandwidth=1,2")
+    done = run(*search, "--out", out, "--json")
+    assert done.code == 0, done.err
+    answer = done.json
+    assert answer["best_params"]["bandwidth"] in (1, 2)
+    assert answer["best_score"] == pytest.approx(answer["scores"]["nmi"])
+    assert answer["best_score"] == pytest.approx(max(row["score"] for row in answer["table"]))
+    assert len(pd.read_csv(out / "tuning.csv")) == answer["tried"] == len(answer["table"])
+    assert sorted(p.name for p in out.iterdir()) == sorted([*FILES, "tuning.csv"])
+    model = convexcluster.load(out / "model")
+    assert model.n_clusters_ == answer["n_clusters"]
+    blind = run("tune", iris, "--id-column", "flower", "--drop", "species", "--grid", "bandwidth=1")
+    assert blind.code == 0, blind.err
+    assert "n_clusters" in blind.out
+    unlabelled = iris.read_bytes().replace(b",setosa", b",", 1)
+    refused(run("tune", "-", *ROLES, stdin=unlabelled), 3, "row 1 has no label")
+
+
 def test_reproduce_knows_its_targets(run):
     from convexcluster.reproduce import TARGETS
 
