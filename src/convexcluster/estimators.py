@@ -49,9 +49,15 @@ from .samples import (
 )
 from .selection import SELECTORS, Null, Selection, null_grid, select, select_at
 from .solvers import solve_problem
+from .solvers.proof import prove
 from .weights import build_graph
 
 LABELS = ("auto", "fusion", "agglomerative")
+
+# A path costs as much as its dimensions. Of more samples than this the automatic path has as many
+# as that of coarsened data (``large.RANK``) unless ``rank`` asks for more; what is lost is part of
+# the certificate. One γ is always solved at the full rank that ``embedding_tol`` needs.
+FULL_RANK = 1_000
 
 
 class _Shell(
@@ -193,6 +199,9 @@ class _Shell(
         k = None if self.n_clusters is None else min(int(self.n_clusters), base.n)
         if isinstance(self.gamma, Real):
             solution = solve_problem(base.at(float(self.gamma)), **options)
+            if k is None and self.labels != "agglomerative" and self.certify:
+                # which clusters have fused is only known once the gap is small enough to prove it
+                solution, _ = prove(base.at(float(self.gamma)), solution, max_iter=self.max_iter)
             labels = fusion_labels(solution.A, base.edges)
             path = ClusterPath.of_solution(base.at(float(self.gamma)), solution, labels, tol)
             chosen = select_at(
@@ -266,6 +275,7 @@ class _Shell(
                 ConvergenceWarning,
                 stacklevel=3,
             )
+        solution, certificate = self._certificate(problem, labels, solution, embedding)
         index = samples.index
         self.labels_ = labels[index]
         self.n_clusters_ = int(labels.max()) + 1
@@ -277,7 +287,7 @@ class _Shell(
         self.path_ = expand_path(path, samples, weight)
         self.linkage_ = expand_linkage(chosen.linkage, samples)
         self.selection_ = chosen
-        self.certificate_ = self._certificate(problem, labels, solution, embedding)
+        self.certificate_ = certificate
         self.n_iter_ = int(solution.n_iter)
         self.graph_ = Graph(base.edges, base.weights)
         self._embedding = embedding
@@ -285,21 +295,24 @@ class _Shell(
 
     def _certificate(
         self, problem: Problem, labels: Ints, solution: Solution, embedding: Embedding
-    ) -> Certificate:
-        proved = certify(
-            problem,
-            solution,
-            embedding_error=float(np.sqrt(embedding.trace_error)),
-            clipped_share=embedding.clipped_share,
-        )
-        fused = fusion_labels(solution.A, problem.edges)
-        if (canonical(labels) == fused).all():
-            return proved
+    ) -> tuple[Solution, Certificate]:
+        """Close the gap until the labels are proved, where they are the fused clusters."""
+        errors: dict[str, float] = {
+            "embedding_error": float(np.sqrt(embedding.trace_error)),
+            "clipped_share": embedding.clipped_share,
+        }
+        fused, wanted = fusion_labels(solution.A, problem.edges), canonical(labels)
         reason = (
-            f"the labels join the {fused.max() + 1} fused clusters of γ={problem.gamma:.4g} "
-            f"by a tree; those are {proved.partition}"
+            f"the labels join the {fused.max() + 1} fused clusters of γ={problem.gamma:.4g} by a "
+            "tree, and a tree is not part of the optimum"
         )
-        return replace(proved, partition=f"not certified: {reason}")
+        if (wanted == fused).all():
+            closer, proved = prove(problem, solution, **errors, max_iter=self.max_iter)
+            if (wanted == fusion_labels(closer.A, problem.edges)).all():
+                return closer, proved
+            reason = "the fused clusters changed as the gap closed: lower tol"
+        proved = certify(problem, solution, **errors, partition=False)
+        return solution, replace(proved, partition=f"not certified: {reason}")
 
     # what a fitted model does
 
@@ -403,7 +416,8 @@ class KernelConvexClustering(_Shell):
     embedding : str
         "auto" or a key of ``convexcluster.embedding.EMBEDDINGS``: exact, pivoted, nystroem, rff.
     rank : int, optional
-        Greatest dimension of the embedding.
+        Greatest dimension of the embedding. By default what ``embedding_tol`` needs, but 256 for an
+        automatic path of more than 1,000 samples.
     embedding_tol : float
         Trace that the embedding may lose, relative to that of the centred Gram matrix.
     labels : {"auto", "fusion", "agglomerative"}
@@ -537,11 +551,15 @@ class KernelConvexClustering(_Shell):
         return resolve_kernel(self.kernel, self.bandwidth, self.kernel_params, X)
 
     def _embed(self, X: Any, kernel: Kernel, masses: Floats) -> Embedding:
+        rank, n = self.rank, X.shape[0]
+        automatic = self.embedding == "auto" and not isinstance(self.gamma, Real)
+        if rank is None and automatic and n > FULL_RANK and kernel.name != "linear":
+            rank = RANK
         return embed(
             X,
             kernel,
             method=self.embedding,
-            rank=self.rank,
+            rank=rank,
             tol=self.embedding_tol,
             random_state=self.random_state,
             masses=masses,
