@@ -155,10 +155,10 @@ def rooted(X: Floats, edges: Ints, weights: Floats) -> tuple[RootedTree, Ints, I
 # of the edges (but always one), for which the ratio shrinks down to FINEST. Each halving of
 # log-ratio costs one more solve of an ever smaller tree. Edges fused in one step are ordered by
 # their lower bounds.
-STRIDE = 1.5
+STRIDE = 2.0
 FEW = 1_000
-FUSE_SHARE = 0.15
-FINEST = 1.01
+FUSE_SHARE = 0.25
+FINEST = 1.03
 
 
 def fusion_values(tree: RootedTree, edge: Ints) -> Floats:
