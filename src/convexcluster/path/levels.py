@@ -50,7 +50,7 @@ class Level:
         self.im = 1 / self.m
         self.a = np.empty_like(self.sums)
         self.every = np.arange(len(self.ei))
-        self.before = self.lam.copy()
+        self.before = self.lam  # a copy of its own as soon as something is lifted to it
 
     @property
     def n(self) -> int:
@@ -79,13 +79,14 @@ class Level:
         lift_duals(up, share, self.lam, lam)
         masses = np.bincount(labels, self.m, count).astype(np.float64)
         level = Level(ni, nj, nW, masses, sums, lam)
+        level.before = lam.copy()
         return level, Link(labels, up, share)
 
     def rotated(self, Q: Floats) -> None:
         """Express sums and duals in the coordinates of the columns of Q."""
         self.sums = np.ascontiguousarray(self.sums @ Q)
         self.lam = np.ascontiguousarray(self.lam @ Q)
-        self.before = self.lam.copy()
+        self.before = self.lam
         self.a = np.empty_like(self.sums)
         self.refresh()
 
@@ -101,6 +102,8 @@ def labels_below(levels: list[Level], labels: Ints) -> list[Ints]:
 def lift_all(levels: list[Level]) -> None:
     """Set the duals of every level but the first to the sums of those below."""
     for below, level in pairwise(levels):
+        if level.before is level.lam:
+            level.before = np.empty_like(level.lam)
         lift_duals(below.above.up, below.above.share, below.lam, level.before)
         level.lam[:] = level.before
 
