@@ -313,3 +313,15 @@ def test_bad_arguments_are_named():
         solve_path(X, edges, weights, tol=0.0)
     with pytest.raises(ValueError, match="tol_relative_to"):
         solve_path(X, edges, weights, tol_relative_to="x")
+
+
+def test_a_cold_start_where_almost_everything_has_fused():
+    X, edges, _ = moons(600)
+    weights = 10 ** np.random.default_rng(0).uniform(-8, 0, len(edges))
+    path = solve_path(X, edges, weights)
+    assert path.certified.all()
+    cold = solve_path(X, edges, weights, path.gammas[30:31])
+    assert cold.certified.all()
+    _, A, radius = certified_point(path, X, edges, weights, path.gammas[30])
+    _, B, cold_radius = certified_point(cold, X, edges, weights, path.gammas[30])
+    assert np.linalg.norm(A - B) <= radius + cold_radius

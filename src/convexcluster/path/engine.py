@@ -42,6 +42,9 @@ TOP_SHARE, MARGIN = 0.25, 0.03
 # points are about to collapse and their differences are noise.
 STEADY, COLLAPSING = 0.8, 0.02
 
+# A first γ that fails is reached in steps of LADDER, each solved to LOOSE times the allowed gap.
+LADDER, RUNGS, LOOSE = 4.0, 10, 100.0
+
 # Times that the top is solved more sharply because routing left just too little room for it.
 ATTEMPTS = 3
 
@@ -108,12 +111,22 @@ class Engine:
         clusters, changed = self._solve(gamma, c)
         clusters = self._keep_together(gamma * self.levels[0].W, clusters)
         gap = self._certificate(gamma, clusters)
+        if self.gamma == 0 and gap > allowed > 0:
+            return self._climb(gamma, allowed)
         centers = clusters.center if self.basis is None else clusters.center @ self.basis.T
         state = State(clusters.labels, centers, gap, *self._fusions(clusters, changed))
         self._contract(c[0], clusters, changed)
         self.scratch.remember(clusters)
         self.gamma_before, self.gamma = self.gamma, gamma
         return state
+
+    def _climb(self, gamma: float, allowed: float) -> State:
+        """A first γ that is too large to be solved at once: start below it, loosely."""
+        self.levels[0].lam[:] = 0.0
+        self.gamma = gamma / LADDER**RUNGS  # from here on this is not the first γ
+        for rung in range(RUNGS - 1, 0, -1):
+            self.advance(gamma / LADDER**rung, LOOSE * allowed)
+        return self.advance(gamma, allowed)
 
     def first_bound(self, gamma: float) -> float:
         """A lower bound of F*(γ): the dual value of the best multiple of Λ = w DZ within capacity.
