@@ -5,10 +5,10 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-all lint types docs bench bench-scale clean
+.PHONY: help install demo test test-all lint types docs bench bench-scale bench-quality clean
 
 help:
-	@echo "make demo | test | test-all | lint | types | docs | bench | bench-scale | clean"
+	@echo "make demo | test | test-all | lint | types | docs | bench | bench-scale | bench-quality | clean"
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -42,6 +42,9 @@ bench: $(STAMP)
 
 bench-scale: $(STAMP)
 	$(BIN)/python -m benchmarks.scale
+
+bench-quality: $(STAMP)
+	$(BIN)/python -m benchmarks.quality
 
 clean:
 	rm -rf $(VENV) demo docs/_build docs/auto_examples docs/generated .pytest_cache .mypy_cache .ruff_cache
