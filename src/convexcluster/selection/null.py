@@ -29,8 +29,10 @@ from ..problem import Floats
 from .average import average_tree, path_average
 from .cuts import NestedCuts, conductance_ratio
 
-# The null's score is a correction, smooth in k: three paths tell it to about a tenth.
+# The null's score is a correction that is smooth in k: three paths, and the mean over this many
+# neighbours of k on either side, tell it to about a tenth.
 PATHS = 3
+SMOOTH = 2
 
 # Graphs are cheap, and their eigenvalues vary little: six give a spread to compare with.
 GRAPHS = 6
@@ -183,7 +185,11 @@ class Null:
             score = conductance_ratio(cuts, k_max)
             total[: len(score)] += score
             total[len(score) :] += score[-1]  # beyond the null's groups the score stays
-        return total / PATHS
+        mean = total[1:] / PATHS
+        padded = np.pad(mean, SMOOTH, mode="edge") if len(mean) else mean
+        width = 2 * SMOOTH + 1
+        smooth = np.convolve(padded, np.full(width, 1 / width), mode="valid") if len(mean) else mean
+        return np.concatenate([[0.0], smooth])
 
     def has_structure(self) -> bool:
         """Whether the graph falls apart more easily than the graphs of null samples.
