@@ -34,8 +34,8 @@ from .cuts import NestedCuts, conductance_ratio
 PATHS = 3
 SMOOTH = 2
 
-# Graphs are cheap, and their eigenvalues vary little: six give a spread to compare with.
-GRAPHS = 6
+# Graphs are cheap, and their eigenvalues vary little: eight give a spread to compare with.
+GRAPHS = 8
 
 # Beyond this many samples a draw of them stands for all, in the data and in its nulls: the
 # correction varies slowly with n, and the test compares like with like.
@@ -45,8 +45,8 @@ SIZE = 500
 # all has, for graphs of mean degree one. A factor of two is fine enough for a mean.
 STEPS = 0.5 * 2.0 ** np.arange(9)
 
-# How far the data must lie from the null: in spreads of the null, Student's t with five degrees
-# of freedom exceeds 3.4 in one of a hundred draws; and by a fifth in the eigenvalue itself.
+# How far the data must lie from the null: in spreads of the null, Student's t with seven degrees
+# of freedom exceeds 3.4 in one of two hundred draws; and by a fifth in the eigenvalue itself.
 SPREADS = 3.4
 LEAST = 0.2
 
