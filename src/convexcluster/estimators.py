@@ -152,7 +152,9 @@ class _Shell(
         options: dict[str, Any] = {"n_neighbors": self.n_neighbors, "masses": samples.masses}
         if isinstance(self.weights, str) and self.weights == "knn" and self._automatic_weights():
             # each pair has its own bandwidth, every sample is reached, and γ has one scale
-            return build_graph(X, "local", connect=True, normalize=True, **options)
+            # the axes of an embedding mean nothing: only features have Manhattan distances
+            metric = "manhattan" if X is samples.X else "euclidean"
+            return build_graph(X, "local", connect=True, normalize=True, metric=metric, **options)
         return build_graph(X, self.weights, bandwidth=self.weight_bandwidth, **options)
 
     def _automatic_weights(self) -> bool:
