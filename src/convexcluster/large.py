@@ -138,7 +138,7 @@ def coarsen_rows(
     kernel = kernel_of(scan.sample[:BANDWIDTH_ROWS])  # the sample is in random order
     embedding = embed(scan.sample, kernel)
     cells = cells_of(scan.cells.means, scan.cells.masses)
-    return _measured(engine, cells, embedding, kernel)
+    return _measured(engine, cells, embedding, kernel, embedding.trace_error / len(embedding.Z))
 
 
 def refine(engine: Engine, coarse: Coarse, error: CoarseningError, budget: int) -> Coarse:
@@ -159,10 +159,14 @@ def refine(engine: Engine, coarse: Coarse, error: CoarseningError, budget: int) 
     )
     keep = np.setdiff1d(np.arange(coarse.cells.count), bad)
     centres = np.concatenate([coarse.cells.centres[keep], *(p.means for p in pieces)])
-    return _measured(engine, cells_of(centres), coarse.embedding, coarse.kernel)
+    per_mass = coarse.embedding.trace_error / float(coarse.points.masses.sum())
+    return _measured(engine, cells_of(centres), coarse.embedding, coarse.kernel, per_mass)
 
 
-def _measured(engine: Engine, cells: Cells, embedding: Embedding, kernel: Kernel) -> Coarse:
+def _measured(
+    engine: Engine, cells: Cells, embedding: Embedding, kernel: Kernel, per_mass: float
+) -> Coarse:
+    """Second pass; ``per_mass`` is the trace lost per unit of mass where it is not measured."""
     projector = Projector.of(embedding)
     measure: Measure = engine.reduce(
         partial(measure_block, cells=cells, projector=projector), join_measures
@@ -178,8 +182,8 @@ def _measured(engine: Engine, cells: Cells, embedding: Embedding, kernel: Kernel
     mean = points.masses @ points.means / points.masses.sum()
     if projector.measures:
         lost = measure.lost
-    else:  # exact, or known from the sample alone: scale it up to all rows
-        lost = embedding.trace_error * float(points.masses.sum()) / len(embedding.Z)
+    else:  # known from the sample alone: scale it up to all rows
+        lost = per_mass * float(points.masses.sum())
     placed = replace(
         projector.embedding,
         Z=points.means,

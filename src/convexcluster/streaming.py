@@ -169,7 +169,8 @@ class Projector:
 
     @classmethod
     def of(cls, embedding: Embedding) -> Projector:
-        """Find the origin for ``embedding``."""
+        """Find the origin for ``embedding``; its rows Z stay behind, as tasks carry a projector."""
+        embedding = replace(embedding, Z=embedding.Z[:0])
         if embedding.method in {"rff", "identity"} or embedding.B is None:
             return cls(embedding)
         K = embedding.kernel(embedding.basis)
