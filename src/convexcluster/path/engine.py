@@ -26,8 +26,7 @@ from .levels import Level, labels_below, lift_all, refine
 from .mixed import solve_mixed
 from .rotate import freeze
 from .route import Scratch, correct, descend
-from .top import MARGIN as FUSED
-from .top import WIDE, Clusters, solve_top
+from .top import Clusters, solve_top
 
 # A new level costs about this many passes over its edges at every γ (sweeps, lifting, lowering).
 # It is made when that is less than what it saves: passes on the top times the nodes that went.
@@ -36,11 +35,6 @@ LEVEL_COST = 12
 # The top level may use a quarter of the allowed gap, routing most of the rest; the last 3 % are
 # a margin for the round-off between the estimate and the certificate.
 TOP_SHARE, MARGIN = 0.25, 0.03
-
-# The direction of a dual is predicted where its cosine with the extrapolated one is at least this
-# and the edge does not halve; not at all if more than this share of the edges does, for then the
-# points are about to collapse and their differences are noise.
-STEADY, COLLAPSING = 0.8, 0.02
 
 # A first γ that fails is reached in steps of LADDER, each solved to LOOSE times the allowed gap.
 LADDER, RUNGS, LOOSE = 4.0, 10, 100.0
@@ -98,7 +92,6 @@ class Engine:
         self.used = np.zeros(len(ei))  # ‖λ‖² frozen in dimensions that were rotated away
         self.basis: Floats | None = None  # of the present coordinates in the first ones
         self.node = np.arange(len(masses))  # node of the top level that holds each sample
-        self.trail: tuple[Floats, Floats] | None = None  # points of the top at the last two γ
         self.scratch = Scratch(len(masses))
 
     def advance(self, gamma: float, allowed: float) -> State:
@@ -173,45 +166,8 @@ class Engine:
             extrapolate(self.inside, c, base.lam, self.last, ahead)
             lift_all(self.levels)
         if self.gamma:
-            self._turn(gamma, top)
+            top.lam *= gamma / self.gamma
         top.refresh()
-
-    def _turn(self, gamma: float, top: Level) -> None:
-        """Duals between clusters at the next γ: c·u of the centroids extrapolated along γ.
-
-        Where the directions are not stable, or nothing is known of their course, λ grows with c.
-        """
-        capacity = self.gamma * top.W
-        top.lam *= gamma / self.gamma
-        if self.trail is None or not self.gamma_before or len(top.ei) == 0:
-            return
-        ahead = (gamma - self.gamma) / (self.gamma - self.gamma_before)
-        before, now = self.trail
-        points = now + ahead * (now - before)
-        D = points[top.ei] - points[top.ej]
-        length = np.sqrt(np.einsum("ek,ek->e", D, D))
-        grown = np.sqrt(np.einsum("ek,ek->e", top.lam, top.lam)) * (self.gamma / gamma)
-        along = np.einsum("ek,ek->e", D, top.lam) * (self.gamma / gamma)
-        present = now[top.ei] - now[top.ej]
-        shrunk = length < 0.5 * np.sqrt(np.einsum("ek,ek->e", present, present))
-        if shrunk.mean() > COLLAPSING:
-            return
-        apart = (grown >= (1 - FUSED) * capacity) & (along > STEADY * length * capacity) & ~shrunk
-        factor = gamma * top.W[apart] / length[apart]
-        top.lam[apart] = factor[:, None] * D[apart]
-
-    def _follow(self, labels: Ints | None = None, count: int = 0) -> None:
-        """Keep the points of the top at the last two γ, on the contracted level if there is one."""
-        top = self.levels[-1] if labels is None else self.levels[-2]
-        if top.a.shape[1] <= WIDE:  # sweeps cost little there, and the top is soon small
-            self.trail = None
-            return
-        now = top.a.copy()
-        before = now if self.trail is None or len(self.trail[1]) != len(now) else self.trail[1]
-        if labels is not None:
-            before = means(top.m, before, labels, count)[1]
-            now = means(top.m, now, labels, count)[1]
-        self.trail = before, now
 
     def _solve(self, gamma: float, c: list[Floats]) -> tuple[Clusters, bool]:
         """Top, routing and mixed graphs; also tells whether the top's clusters were changed."""
@@ -304,19 +260,15 @@ class Engine:
         if changed:
             self.levels = refine(self.levels, clusters.labels, clusters.count)
             self._locate()
-            self.levels[-1].refresh()
-            self.trail = None
         base, top = self.levels[0], self.levels[-1]
         gone = 1 - clusters.count / top.n
         if gone * max(clusters.passes, 2 * LEVEL_COST) < (LEVEL_COST if self.certify else 1):
-            self._follow()
             return
         labels = np.empty(top.n, dtype=np.int64)
         labels[self.node] = clusters.labels
         above, top.link = top.contracted(labels, clusters.count)
         self.levels.append(above)
         self._locate()
-        self._follow(labels, clusters.count)
         frozen = freeze(base, above, self.inside, c, self.allowed) if self.certify else None
         if frozen is not None:
             self.used += frozen.used
@@ -334,8 +286,6 @@ class Engine:
     def _rotate(self, Q: Floats) -> None:
         self.basis = Q if self.basis is None else self.basis @ Q
         self.last = np.ascontiguousarray(self.last @ Q)
-        if self.trail is not None:
-            self.trail = self.trail[0] @ Q, self.trail[1] @ Q
         for level in self.levels:
             level.rotated(Q)
 
@@ -351,7 +301,6 @@ class Engine:
             "numbers": np.array([self.gamma, self.gamma_before, self.lost, self.dual_value]),
             "sizes": np.array([level.n for level in self.levels], dtype=np.int64),
             "parents": np.concatenate([np.empty(0, dtype=np.int64), *parents]),
-            "trail": np.empty((0, 0, 0)) if self.trail is None else np.stack(self.trail),
             "labels": self.scratch.labels,
             "fits": self.scratch.fits,
         }
@@ -374,6 +323,4 @@ class Engine:
         self.levels[-1].lam[:] = arrays["top"]
         base.refresh()
         self._locate()
-        trail = arrays["trail"]
-        self.trail = (trail[0], trail[1]) if len(trail) else None
         self.scratch.labels, self.scratch.fits = arrays["labels"], arrays["fits"]
