@@ -185,8 +185,10 @@ class _Shell(
             Z = self._embed(rows.X, self._kernel(rows.X), rows.masses).Z
             found, grid = graph(X), null_grid(Z, rows.masses)
             # a mean over few γ needs no more than the partition's outline
-            options: dict[str, Any] = {"masses": rows.masses, "tol": 1e-3}
-            return found, solve_path(Z, found.edges, found.weights, grid, **options)
+            outline = solve_path(
+                Z, found.edges, found.weights, grid, masses=rows.masses, tol=1e-3, certify=False
+            )
+            return found, outline
 
         seed = self.random_state if isinstance(self.random_state, Integral) else 0
         return Null(samples.X[samples.index], graph, path, int(seed))
