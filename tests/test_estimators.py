@@ -124,9 +124,11 @@ def test_precomputed_equals_its_kernel():
     a = KernelConvexClustering(2, kernel="precomputed", gamma=0.5).fit(K)
     b = KernelConvexClustering(2, bandwidth=0.3, weight_space="embedding", gamma=0.5).fit(X)
     assert adjusted_rand_score(a.labels_, b.labels_) == 1.0
-    # both are within their radius of the same optimum
-    assert abs(a.certificate_.gap - b.certificate_.gap) <= a.certificate_.gap + b.certificate_.gap
-    np.testing.assert_array_equal(a.predict(K), a.predict(K[:, :]))
+    # both centroids are within their radius of those of the same optimum, in bases of their own
+    tolerance = a.certificate_.radius + b.certificate_.radius
+    near_a, near_b = np.sort(a.transform(K), axis=1), np.sort(b.transform(X), axis=1)
+    np.testing.assert_allclose(near_a, near_b, rtol=0, atol=tolerance)
+    assert tolerance < 0.1 * near_a.max()
 
 
 def test_sparse_samples(blobs):
