@@ -1,7 +1,7 @@
 """Exact duplicates: rows that are equal to the last bit.
 
-Two samples that are equal have equal centroids at any γ, so they may be computed once; and a
-neighbour at distance zero says nothing about scale.
+Two samples that are equal have the same row in any embedding, so that it may be computed once; and
+a neighbour at distance zero says nothing about scale.
 """
 
 from __future__ import annotations
