@@ -45,10 +45,17 @@ def cases():
 
 
 CASES = cases()
-TOL = 1e-8
+TOL = 1e-9
+# the dual of MM loses digits as its smoothing falls: it stalls at 1.06e-9 on "one column"
+TOL_MM = 1e-8
 
 
-def run(case, solver, tol=TOL, **options):
+def tolerance(solver):
+    return TOL_MM if solver == "mm" else TOL
+
+
+def run(case, solver, tol=None, **options):
+    tol = tolerance(solver) if tol is None else tol
     Z, edges, weights, gamma, masses = CASES[case]
     problem = Problem.of(Z, edges, weights, gamma, masses)
     return problem, solve(
@@ -68,7 +75,7 @@ PAIRS = [
 def test_contract(solver, case):
     problem, found = run(case, solver)
     assert found.status is Status.CONVERGED
-    assert found.relative_gap <= TOL
+    assert found.relative_gap <= tolerance(solver)
     # feasible up to the rounding of one square root per row
     assert (np.linalg.norm(found.Lam, axis=1) <= problem.c * (1 + 1e-14)).all()
     assert found.gap == pytest.approx(duality_gap(problem, found.A, found.Lam), rel=1e-9, abs=1e-18)
