@@ -45,9 +45,22 @@ def test_attributes(fitted, blobs):
     assert fitted.dual_coef_.shape == (k, n)
     assert is_valid_linkage(fitted.linkage_)
     assert len(fitted.path_.labels(gamma=fitted.gamma_)) == n
-    assert fitted.certificate_.relative_gap <= fitted.tol
+    assert fitted.certificate_.relative_gap <= 1e-6  # tol="auto" where no rank was cut
     sizes = np.bincount(fitted.labels_)
     assert (np.diff(sizes) <= 0).all()
+
+
+def test_the_gap_is_what_was_asked_or_a_small_share_of_the_lost_trace():
+    X = make_moons(1_100, noise=0.05, random_state=0)[0]
+    loose, sharp = (KernelConvexClustering(2, tol=tol).fit(X) for tol in ("auto", 1e-6))
+    proved = loose.certificate_
+    assert proved.relative_gap <= 1e-3
+    assert proved.radius <= 1.005 * proved.embedding_error
+    assert sharp.certificate_.relative_gap <= 1e-6
+    ranked = KernelConvexClustering(2, rank=20).fit(X)
+    assert ranked.certificate_.relative_gap <= 1e-6
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        KernelConvexClustering(tol="tight").fit(X)
 
 
 def test_dual_coefficients_are_convex_combinations(fitted):

@@ -11,6 +11,7 @@ from convexcluster import Problem, Solution, Status, solve
 from convexcluster.certificate import duality_gap
 from convexcluster.graph import component_means, components, incidence
 from convexcluster.solvers import SOLVERS, auto, prove, sweeps
+from convexcluster.solvers.routed import routed
 
 
 def complete(n):
@@ -396,3 +397,29 @@ def test_more_dimensions_than_samples_to_full_accuracy():
     Z = np.hstack([X, np.random.default_rng(1).normal(size=(40, 90))])
     found = solve(Z, edges, weights, 0.5, tol=1e-14)
     assert found.status is Status.CONVERGED
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_routing_finds_the_dual_of_the_right_partition(case):
+    problem, solved = run(case, "auto", 1e-12)
+    i, j = problem.edges.T
+    labels = components(problem.edges[(solved.A[i] == solved.A[j]).all(axis=1)], problem.n)
+    centers = component_means(solved.A, problem.masses, labels)
+    rough = centers + 1e-3 * np.random.default_rng(0).normal(size=centers.shape)
+    target = 1e-6 * problem.scale
+    found = routed(problem, labels, rough, target)
+    assert found.gap <= target or problem.gamma == 0  # without pull the rough centroids stay
+    assert found.gap == pytest.approx(duality_gap(problem, found.A, found.Lam), abs=1e-15)
+    assert (np.linalg.norm(found.Lam, axis=1) <= problem.c * (1 + 1e-12)).all()
+    apart = np.linalg.norm(np.sqrt(problem.masses)[:, None] * (found.A - solved.A))
+    assert apart <= np.sqrt(2 * found.gap) + np.sqrt(2 * solved.gap) + 1e-12
+
+
+def test_routing_a_wrong_partition_is_no_solution_but_a_start():
+    Z = np.array([[0.0], [1.0], [9.0]])
+    problem = Problem.of(Z, chain(3), np.ones(2), 1.2)
+    wrong = routed(problem, np.zeros(3, dtype=np.int64), Z.mean(axis=0, keepdims=True), 1e-9)
+    assert wrong.status is Status.STALLED
+    assert wrong.gap > 1e-9
+    right = solve(Z, chain(3), np.ones(2), 1.2, warm=wrong, tol=1e-9)
+    np.testing.assert_allclose(right.A.ravel(), [1.1, 1.1, 7.8], atol=np.sqrt(2 * right.gap))

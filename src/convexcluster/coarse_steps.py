@@ -21,7 +21,7 @@ from .coarse_error import total_radius
 from .embedding import Embedding
 from .graph import Graph
 from .kernels import Kernel
-from .large import Coarse, CoarseCertificate, Fine, PointsFit, fit_points
+from .large import TOL, Coarse, CoarseCertificate, Fine, PointsFit, fit_points
 from .memory import check_memory
 from .neighbors import TREE_DIMENSION
 from .problem import Floats, Problem, Solution
@@ -36,7 +36,7 @@ OWN_GRAPH_ROWS = 100_000
 class CoarseSteps:
     """``coarsen`` and ``max_memory`` of the estimators."""
 
-    tol: float
+    tol: float | str
     coarsen: Any
     max_memory: Any
     weights: Any
@@ -60,7 +60,7 @@ class CoarseSteps:
     def _graph(self, samples: Samples, embedding: Embedding, kernel: Kernel) -> Graph:
         raise NotImplementedError
 
-    def _solve(self, base: Problem, tol: float | None = None) -> tuple[Any, Any, Solution]:
+    def _solve(self, base: Problem, tol: float) -> tuple[Any, Any, Solution]:
         raise NotImplementedError
 
     def _keep(self, *parts: Any) -> None:
@@ -137,7 +137,7 @@ class CoarseSteps:
             embed=self._embed_rows,
             graph_of=graph_of,
             solve=self._solve,
-            tol=self.tol,
+            tol=TOL if isinstance(self.tol, str) else self.tol,
             fine_of=None if X is None else fine_of,
             seed=seed,
         )

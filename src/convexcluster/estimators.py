@@ -36,7 +36,7 @@ from .embedding import EMBEDDINGS, Embedding, embed
 from .graph import Graph, canonical
 from .kernels import Kernel, resolve_kernel
 from .labels import cluster_centroids, dual_coefficients, fusion_labels
-from .large import RANK
+from .large import RANK, TOL, sensible_gap
 from .path import solve_path
 from .problem import Floats, Ints, Problem, Solution, Status
 from .samples import (
@@ -50,6 +50,7 @@ from .samples import (
 from .selection import SELECTORS, Null, Selection, null_grid, select, select_at
 from .solvers import solve_problem
 from .solvers.proof import prove
+from .solvers.routed import routed
 from .weights import build_graph
 
 LABELS = ("auto", "fusion", "agglomerative")
@@ -111,7 +112,8 @@ class _Shell(
         embedding = self._embed(samples.X, kernel, samples.masses)
         graph = self._graph(samples, embedding, kernel)
         base = Problem.of(embedding.Z, graph.edges, graph.weights, 0.0, samples.masses)
-        path, chosen, solution = self._solve(base, null=self._null(samples))
+        tol = self._gap(base, embedding.trace_error)
+        path, chosen, solution = self._solve(base, tol, self._null(samples))
         self._keep(samples, weight, embedding, base, path, chosen, solution)
         return self
 
@@ -129,6 +131,8 @@ class _Shell(
             raise ValueError(f"labels must be one of {LABELS}, got {self.labels!r}")
         if isinstance(self.selection, str) and self.selection not in SELECTORS:
             raise ValueError(f"selection must be one of {sorted(SELECTORS)}: {self.selection!r}")
+        if self.tol != "auto" and not (isinstance(self.tol, Real) and 0 < self.tol < 1):
+            raise ValueError(f'tol must be "auto" or lie between 0 and 1, got {self.tol!r}')
         if not isinstance(self.n_neighbors, Integral) or self.n_neighbors < 1:
             raise ValueError(f"n_neighbors must be a whole number ≥ 1, got {self.n_neighbors!r}")
         return X
@@ -193,11 +197,22 @@ class _Shell(
         seed = self.random_state if isinstance(self.random_state, Integral) else 0
         return Null(samples.X[samples.index], graph, path, int(seed))
 
+    def _gap(self, base: Problem, lost: float) -> float:
+        """The relative gap to reach: ``tol``, or a small share of what the automatic rank lost."""
+        if self.tol != "auto":
+            return float(self.tol)
+        if not self._cut_rank(base.n) or base.scale <= 0:
+            return TOL
+        return sensible_gap(TOL, lost / base.scale)
+
+    def _cut_rank(self, n: int) -> bool:
+        """Whether n samples are more than the automatic path embeds at full rank."""
+        return False
+
     def _solve(
-        self, base: Problem, tol: float | None = None, null: Null | None = None
+        self, base: Problem, tol: float, null: Null | None = None
     ) -> tuple[ClusterPath, Selection, Solution]:
         """Solve one γ or a path, choose, and solve the chosen γ with its dual, to ``tol``."""
-        tol = self.tol if tol is None else tol
         options: dict[str, Any] = {"solver": self.solver, "tol": tol}
         options["max_iter"] = self.max_iter
         k = None if self.n_clusters is None else min(int(self.n_clusters), base.n)
@@ -224,7 +239,7 @@ class _Shell(
             base.weights,
             self.gamma,
             masses=base.masses,
-            tol=self.tol,
+            tol=tol,
             certify=self.certify,
             n_jobs=self.n_jobs,
             callback=self._progress(),
@@ -240,7 +255,14 @@ class _Shell(
             min_cluster_size=self.min_cluster_size,
             null=null,
         )
-        return path, chosen, solve_problem(base.at(chosen.gamma), **options)
+        problem = base.at(chosen.gamma)
+        if self.solver != "auto" or not len(path):
+            return path, chosen, solve_problem(problem, **options)
+        fused, centers = path.labels(gamma=chosen.gamma), path.centroids(chosen.gamma)
+        solution = routed(problem, fused, centers, tol * problem.scale)
+        if solution.status is not Status.CONVERGED:
+            solution = solve_problem(problem, **options, warm=solution)
+        return path, chosen, solution
 
     def _progress(self) -> Callable[[int, int, float, int, float], None] | None:
         if not self.verbose:
@@ -433,8 +455,9 @@ class KernelConvexClustering(_Shell):
         Smaller groups do not count as clusters when the number of clusters is chosen.
     solver : str
         Key of ``convexcluster.solvers.SOLVERS``, for the γ that is reported.
-    tol : float
-        Duality gap relative to ½ Σ mᵢ‖zᵢ − z̄‖².
+    tol : float or "auto"
+        Duality gap relative to ½ Σ mᵢ‖zᵢ − z̄‖². "auto" is 1e-6; where the automatic ``rank`` has
+        cut the embedding off, a gap up to 1e-3 that adds at most half a percent to the radius.
     max_iter : int, optional
         Iterations of the solver; each has its own default.
     certify : {"path", "selected", False}
@@ -502,7 +525,7 @@ class KernelConvexClustering(_Shell):
         selection: str = "auto",
         min_cluster_size: int | None = None,
         solver: Any = "auto",
-        tol: float = 1e-6,
+        tol: float | str = "auto",
         max_iter: int | None = None,
         certify: str | bool = "selected",
         coarsen: bool | int | str = "auto",
@@ -555,19 +578,20 @@ class KernelConvexClustering(_Shell):
         return resolve_kernel(self.kernel, self.bandwidth, self.kernel_params, X)
 
     def _embed(self, X: Any, kernel: Kernel, masses: Floats) -> Embedding:
-        rank, n = self.rank, X.shape[0]
-        automatic = self.embedding == "auto" and not isinstance(self.gamma, Real)
-        if rank is None and automatic and n > FULL_RANK and kernel.name != "linear":
-            rank = RANK
+        cut = kernel.name != "linear" and self._cut_rank(X.shape[0])
         return embed(
             X,
             kernel,
             method=self.embedding,
-            rank=rank,
+            rank=RANK if cut else self.rank,
             tol=self.embedding_tol,
             random_state=self.random_state,
             masses=masses,
         )
+
+    def _cut_rank(self, n: int) -> bool:
+        automatic = self.embedding == "auto" and not isinstance(self.gamma, Real)
+        return automatic and self.rank is None and n > FULL_RANK
 
     def _points_rank(self, d: int) -> int:
         return d if self.kernel == "linear" else self.rank or RANK
@@ -613,7 +637,7 @@ class ConvexClustering(_Shell):
         selection: str = "auto",
         min_cluster_size: int | None = None,
         solver: Any = "auto",
-        tol: float = 1e-6,
+        tol: float | str = "auto",
         max_iter: int | None = None,
         certify: str | bool = "selected",
         coarsen: bool | int | str = "auto",

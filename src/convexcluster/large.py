@@ -67,6 +67,9 @@ REFINE_BUDGET = 0.5
 GAP_SHARE = 0.005
 LOOSEST = 1e-3
 
+# The relative gap where nothing is lost, unless the user asks.
+TOL = 1e-6
+
 # A refined cell becomes up to this many; its scatter falls by about this factor in 2-D.
 PIECES = 4
 
@@ -320,13 +323,24 @@ def fit_points(
         points = coarse.points
         base = Problem.of(points.means, graph.edges, graph.weights, 0.0, points.masses)
         lost = coarse.embedding.trace_error / base.scale if base.scale > 0 else 0.0
-        path, chosen, solution = solve(base, min(max(tol, GAP_SHARE * lost), LOOSEST))
+        path, chosen, solution = solve(base, sensible_gap(tol, lost))
         certificate = certify_coarse(coarse, base.at(chosen.gamma), solution, fine)
         if certificate.coarsening_error**2 <= 2.0 * REFINE_ABOVE * base.scale or spare < PIECES:
             break
         error = CoarseningError(certificate.per_point, certificate.graph)
         coarse = refine(engine, coarse, error, spare)
     return PointsFit(coarse, base, path, chosen, solution, certificate)
+
+
+def sensible_gap(tol: float, lost: float) -> float:
+    """``tol``, or a looser relative gap that is a small share of the relative trace ``lost``.
+
+    Examples
+    --------
+    >>> sensible_gap(1e-6, 1e-2), sensible_gap(1e-6, 0.0), sensible_gap(1e-6, 0.5)
+    (5e-05, 1e-06, 0.001)
+    """
+    return max(tol, min(GAP_SHARE * lost, LOOSEST))
 
 
 def certify_coarse(

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..graph import component_means, components
 from ..problem import Floats, Ints, Problem
-from .flows import absorbable, route
+from .flows import DENSE_SIZE, absorbable, route
 from .gap import dual_point
 from .pairs import ROUNDING
 from .reduced import gradient, meeting, newton, reduce
@@ -94,6 +94,10 @@ def certify_partition(
     refused = test.not_apart(0.0)
     if refused:
         return refused
+    if embedding_error > 0.0 and problem.Z.size > LARGE:
+        refused = test.not_apart(embedding_error) or test.too_tight(embedding_error)
+        if refused:  # flows, minutes long, would only tell what is true without the error
+            return f"{refused} (by the embedding error {embedding_error:.1e})"
     flow = test.flow(Lam)
     refused = test.not_absorbed(flow, 0.0)
     if refused or embedding_error == 0.0:
@@ -147,6 +151,24 @@ class _Test:
             f"not certified: the clusters of samples {a} and {b} are {d[worst]:.1e} apart, "
             f"known only to {delta[worst]:.1e}"
         )
+
+    def too_tight(self, tau: float) -> str:
+        """Why some cluster cannot absorb τ whatever its flow is; empty if all may.
+
+        Edges that a flow leaves empty absorb at most ``absorbable`` of their capacity, and e_t is
+        at least τ√(max m).
+        """
+        inside, least = self.inside, tau * float(np.sqrt(self.problem.masses.max()))
+        capacity = self.problem.c[inside]
+        for cluster, nodes, edges, own in _clusters(
+            self.problem.edges[inside], capacity, self.labels
+        ):
+            if nodes > DENSE_SIZE and least > absorbable(edges, own, nodes):
+                return (
+                    f"not certified: the cluster of sample {self.first[cluster]} may split: its "
+                    f"demand is known only to {least:.1e}"
+                )
+        return ""
 
     def flow(self, Lam: Floats) -> Floats:
         """Dual of all edges: c ũ between clusters, inside a flow that meets their demand."""
