@@ -34,7 +34,7 @@ def coarse_of(X, budget, *, method="pivoted", rank=30, kernel=None, rows=100, ma
     engine = Local(as_blocks(X, rows), masses, jobs)
     kernel_of = (lambda P: kernel) if kernel else partial(resolve_kernel, "rbf", 0.8, None)
     embed_rows = partial(embed, method=method, rank=rank, tol=1e-9, random_state=0)
-    return engine, coarsen_rows(engine, budget, kernel_of, embed_rows)
+    return engine, coarsen_rows(engine, budget, kernel_of, embed_rows)[0]
 
 
 def features(kernel, X):

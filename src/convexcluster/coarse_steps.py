@@ -60,7 +60,12 @@ class CoarseSteps:
     def _graph(self, samples: Samples, embedding: Embedding, kernel: Kernel) -> Graph:
         raise NotImplementedError
 
-    def _solve(self, base: Problem, tol: float) -> tuple[Any, Any, Solution]:
+    def _null(self, samples: Samples) -> Any:
+        raise NotImplementedError
+
+    def _solve(
+        self, base: Problem, tol: float, null: Any = None, spread: float | None = None
+    ) -> tuple[Any, Any, Solution]:
         raise NotImplementedError
 
     def _keep(self, *parts: Any) -> None:
@@ -127,6 +132,12 @@ class CoarseSteps:
             graph = self._graph(rows, coarse.embedding, coarse.kernel)
             return Fine.of(coarse, graph, X, coarse.assign(X), weight)
 
+        def solve(
+            base: Problem, tol: float, spread: float, sample: Floats
+        ) -> tuple[Any, Any, Solution]:
+            rows = Samples(sample, np.ones(len(sample)), np.arange(len(sample)))
+            return self._solve(base, tol, self._null(rows), spread)
+
         seed = 0
         if self.random_state is not None:
             seed = int(check_random_state(self.random_state).randint(2**31 - 1))
@@ -136,7 +147,7 @@ class CoarseSteps:
             kernel_of=self._kernel,
             embed=self._embed_rows,
             graph_of=graph_of,
-            solve=self._solve,
+            solve=solve,
             tol=TOL if isinstance(self.tol, str) else self.tol,
             fine_of=None if X is None else fine_of,
             seed=seed,

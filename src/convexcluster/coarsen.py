@@ -3,7 +3,7 @@
 Input: rows X (n × d) in one or many blocks, with masses. Output: :class:`Cells`, at most
 ``budget`` centres with a rule that sends any row to one of them, and :class:`Summary`, the mass
 M_g, mean z̄_g and scatter S_g = Σ m_i‖z_i − z̄_g‖² of every cell. The cells are those of a bisection
-that cuts the cell of greatest mass × rms radius, followed by two rounds of "walk to the nearest
+that cuts the cell of greatest mass × √(rms radius), followed by two rounds of "walk to the nearest
 neighbouring centre" (a local Lloyd step). Measured on mixtures of 200,000 rows in 2, 10 and 50
 dimensions, 2,000 cells made this way have a scatter 0.84, 1.07 and 1.01 times that of mini-batch
 k-means, in about a fiftieth of its time.

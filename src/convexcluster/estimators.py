@@ -36,7 +36,7 @@ from .embedding import EMBEDDINGS, Embedding, embed
 from .graph import Graph, canonical
 from .kernels import Kernel, resolve_kernel
 from .labels import cluster_centroids, dual_coefficients, fusion_labels
-from .large import RANK, TOL, sensible_gap
+from .large import RANK, TOL, points_grid, sensible_gap
 from .path import solve_path
 from .problem import Floats, Ints, Problem, Solution, Status
 from .samples import (
@@ -210,9 +210,16 @@ class _Shell(
         return False
 
     def _solve(
-        self, base: Problem, tol: float, null: Null | None = None
+        self,
+        base: Problem,
+        tol: float,
+        null: Null | None = None,
+        spread: float | None = None,
     ) -> tuple[ClusterPath, Selection, Solution]:
-        """Solve one γ or a path, choose, and solve the chosen γ with its dual, to ``tol``."""
+        """Solve one γ or a path, choose, and solve the chosen γ with its dual, to ``tol``.
+
+        ``spread`` is Σ m‖z − z̄‖² over the rows that weighted points stand for, if they do.
+        """
         options: dict[str, Any] = {"solver": self.solver, "tol": tol}
         options["max_iter"] = self.max_iter
         k = None if self.n_clusters is None else min(int(self.n_clusters), base.n)
@@ -237,7 +244,7 @@ class _Shell(
             base.Z,
             base.edges,
             base.weights,
-            self.gamma,
+            points_grid(base) if self.gamma is None and spread is not None else self.gamma,
             masses=base.masses,
             tol=tol,
             certify=self.certify,
@@ -247,7 +254,7 @@ class _Shell(
         chosen = select(
             base.Z,
             Graph(base.edges, base.weights),
-            path,
+            path if spread is None else replace(path, scale=0.5 * spread),
             masses=base.masses,
             n_clusters=k,
             labels=self.labels,

@@ -30,7 +30,7 @@ from .coarse_error import (
 )
 from .coarsen import Cells, Summary, cells_of
 from .embedding import Embedding
-from .graph import Graph
+from .graph import Graph, gamma_range
 from .kernels import Kernel
 from .problem import Floats, Ints, Problem, Solution
 from .streaming import (
@@ -70,6 +70,11 @@ LOOSEST = 1e-3
 # The relative gap where nothing is lost, unless the user asks.
 TOL = 1e-6
 
+# Of the grid of γ: as many to a decade as in a path on rows (steps of 1.4), and no fewer in all
+# than tell the order of the merges.
+PER_DECADE = 6.5
+LEAST_GAMMAS = 20
+
 # A refined cell becomes up to this many; its scatter falls by about this factor in 2-D.
 PIECES = 4
 
@@ -107,6 +112,14 @@ class Coarse:
         """Weighted point of every row."""
         return self.position[self.cells.assign(X)]
 
+    @property
+    def spread(self) -> float:
+        """Σ m‖z − z̄‖² over all rows: between the weighted points, and inside them."""
+        points = self.points
+        mean = points.masses @ points.means / points.masses.sum()
+        between = float(points.masses @ ((points.means - mean) ** 2).sum(axis=1))
+        return between + float(points.scatter.sum())
+
 
 def coarsen_rows(
     engine: Engine,
@@ -115,7 +128,7 @@ def coarsen_rows(
     embed: Callable[[Floats, Kernel], Embedding],
     *,
     seed: int = 0,
-) -> Coarse:
+) -> tuple[Coarse, Floats]:
     """Two passes over the rows.
 
     Parameters
@@ -133,6 +146,8 @@ def coarsen_rows(
     Returns
     -------
     Coarse
+    sample : ndarray of shape (s, d)
+        Rows drawn with equal probability, in random order.
     """
     scan = engine.reduce(
         partial(scan_block, budget=budget, sample=SAMPLE, seed=seed),
@@ -141,7 +156,28 @@ def coarsen_rows(
     kernel = kernel_of(scan.sample[:BANDWIDTH_ROWS])  # the sample is in random order
     embedding = embed(scan.sample, kernel)
     cells = cells_of(scan.cells.means, scan.cells.masses)
-    return _measured(engine, cells, embedding, kernel, embedding.trace_error / len(embedding.Z))
+    per_mass = embedding.trace_error / len(embedding.Z)
+    return _measured(engine, cells, embedding, kernel, per_mass), scan.sample
+
+
+def points_grid(base: Problem) -> Floats:
+    """γ of the path on weighted points: from half the γ before which half of the edges cannot fuse.
+
+    The bound is that of :mod:`convexcluster.path.grid`. Clusters far apart fuse many decades after
+    the points inside them, so a grid that is fixed decades long may set in when all that is of
+    interest has fused; and the few points that are nearly equal say nothing about its start.
+    """
+    _, top = gamma_range(base.Z, base.edges, base.weights, base.masses)
+    if top == 0:
+        return np.array([1.0])
+    i, j = base.edges.T
+    ends, twice = base.edges.ravel(), np.repeat(base.weights, 2)
+    speed = np.bincount(ends, twice, base.n) / base.masses
+    meet = np.linalg.norm(base.Z[i] - base.Z[j], axis=1) / (speed[i] + speed[j])
+    first = 0.5 * min(float(np.median(meet)), top)
+    if first == 0:
+        first = 1e-6 * top
+    return np.geomspace(first, top, max(int(PER_DECADE * np.log10(top / first)), LEAST_GAMMAS))
 
 
 def refine(engine: Engine, coarse: Coarse, error: CoarseningError, budget: int) -> Coarse:
@@ -296,7 +332,7 @@ def fit_points(
     kernel_of: Callable[[Floats], Kernel],
     embed: Callable[[Floats, Kernel], Embedding],
     graph_of: Callable[[Coarse], Graph],
-    solve: Callable[[Problem, float], tuple[Any, Any, Solution]],
+    solve: Callable[[Problem, float, float, Floats], tuple[Any, Any, Solution]],
     tol: float,
     fine_of: Callable[[Coarse], Fine] | None = None,
     seed: int = 0,
@@ -310,20 +346,22 @@ def fit_points(
     graph_of : callable
         The graph between weighted points, if the rows have none of their own.
     solve : callable
-        (Problem at γ = 0, relative gap) → (path, choice with a ``gamma``, solution there).
+        (Problem at γ = 0, relative gap, spread of the rows, a sample of them) → (path, choice with
+        a ``gamma``, solution there).
     tol : float
         Relative gap; no smaller a gap is asked of ``solve`` than the embedding error makes sense.
     fine_of : callable, optional
         The graph on the rows, for the certificate to be about it.
     """
-    coarse = coarsen_rows(engine, budget, kernel_of, embed, seed=seed)
+    coarse, sample = coarsen_rows(engine, budget, kernel_of, embed, seed=seed)
     for spare in (int(REFINE_BUDGET * budget), 0):
         fine = None if fine_of is None else fine_of(coarse)
         graph = graph_of(coarse) if fine is None else fine.contraction.graph
         points = coarse.points
         base = Problem.of(points.means, graph.edges, graph.weights, 0.0, points.masses)
         lost = coarse.embedding.trace_error / base.scale if base.scale > 0 else 0.0
-        path, chosen, solution = solve(base, sensible_gap(tol, lost))
+        enough = sensible_gap(tol, lost)
+        path, chosen, solution = solve(base, enough, coarse.spread, sample)
         certificate = certify_coarse(coarse, base.at(chosen.gamma), solution, fine)
         if certificate.coarsening_error**2 <= 2.0 * REFINE_ABOVE * base.scale or spare < PIECES:
             break
@@ -356,7 +394,7 @@ def certify_coarse(
         )
     lost = coarse.embedding.trace_error
     radius = total_radius(solution.gap, error.total, float(np.sqrt(lost)))
-    total = 2.0 * problem.scale + float(coarse.points.scatter.sum()) + lost
+    total = coarse.spread + lost
     return CoarseCertificate(
         solution.gap,
         error.total,

@@ -79,10 +79,11 @@ def _pop(heap: Ints, size: int, weight: Floats) -> int:
 def bisect(X: Rows, masses: Floats, budget: int) -> tuple[Ints, Ints, Rows, Ints, Ints]:
     """Cut the heaviest cell at its mean, across its widest coordinate, until ``budget`` cells.
 
-    A cell weighs mass × rms radius = √(mass · Σ m‖x − x̄‖²); one whose rows are all equal weighs 0
-    and is never cut. Returns the cell of every row and the tree of cuts: node p sends x to
-    ``left[p]`` if x[axis[p]] ≤ cut[p], otherwise to ``right[p]``; a leaf has axis −1 and its
-    cell in ``left[p]``.
+    A cell weighs mass × √(rms radius), between equal masses, which leave sparse regions to few wide
+    cells, and mass × radius, which leaves too few cells to tell small dense clusters apart; one
+    whose rows are all equal weighs 0 and is never cut. Returns the cell of every row and the tree
+    of cuts: node p sends x to ``left[p]`` if x[axis[p]] ≤ cut[p], otherwise to ``right[p]``; a leaf
+    has axis −1 and its cell in ``left[p]``.
     """
     n, d = X.shape
     size = 2 * budget - 1
@@ -115,7 +116,7 @@ def bisect(X: Rows, masses: Floats, budget: int) -> tuple[Ints, Ints, Rows, Ints
                 if spread[k] > spread[widest[p]]:
                     widest[p] = k
             middle[p] = mean[widest[p]]
-            weight[p] = np.sqrt(mass * total)
+            weight[p] = mass * (total / mass) ** 0.25
             if weight[p] > 0.0:
                 waiting = _push(heap, waiting, weight, p)
         measured = nodes
