@@ -13,14 +13,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
 
 from .blocks import check_block
 from .budget import plan
+from .coarsen import Cells
 from .estimators import KernelConvexClustering as LocalKernelConvexClustering
-from .large import Coarse
 from .optional import need
 from .problem import Floats, Ints
 from .samples import Samples
@@ -56,7 +57,8 @@ class Cluster:
         delayed = need("dask", "dask").delayed
         step, combine = delayed(step), delayed(combine)  # one copy each in the graph
         run, join = delayed(_run, pure=False), delayed(_join, pure=False)
-        blocks = self.rows.to_delayed().ravel()
+        # as they are: optimised graphs name the same block differently from pass to pass
+        blocks = self.rows.to_delayed(optimize_graph=False).ravel()
         parts = [run(step, block, b) for b, block in enumerate(blocks)]
         tree = fold(parts, lambda group: join(combine, group))
         return self.wait(self.client.compute(tree))
@@ -214,7 +216,7 @@ class KernelConvexClustering(LocalKernelConvexClustering):
         dask array or ndarray of shape (n_samples,)
         """
         if isinstance(X, np.ndarray):
-            return _label_rows(X, (self.points_, self.point_labels_))
+            return _label_rows(X, self._rule())
         return self._by_block(as_rows(X), _label_rows, np.int64)
 
     def transform(self, X: Any) -> Any:
@@ -236,6 +238,10 @@ class KernelConvexClustering(LocalKernelConvexClustering):
         """Fit, then :meth:`transform` the same rows."""
         return self.fit(X, y, sample_weight).transform(X)
 
+    def _rule(self) -> tuple[Cells, Ints]:
+        """All that labels need: the cells, and the cluster of each."""
+        return self.points_.cells, self.point_labels_[self.points_.position]
+
     def _client(self) -> Any:
         return self.client or need("distributed", "dask").get_client()
 
@@ -245,20 +251,22 @@ class KernelConvexClustering(LocalKernelConvexClustering):
         """``function(block, constants)`` as a dask array in the blocks of ``rows``."""
         dask, array = need("dask", "dask"), need("dask.array", "dask")
         if function is _label_rows:
-            constants = dask.delayed((self.points_, self.point_labels_))
+            constants = dask.delayed(self._rule())
         else:
-            constants = dask.delayed((self.points_.embedding, self.centroids_))
+            embedding = self.points_.embedding
+            constants = dask.delayed((replace(embedding, Z=embedding.Z[:0]), self.centroids_))
         parts = []
-        for block, length in zip(rows.to_delayed().ravel(), rows.chunks[0]):
+        blocks = rows.to_delayed(optimize_graph=False).ravel()
+        for block, length in zip(blocks, rows.chunks[0]):
             shape = (length,) if width is None else (length, width)
             value = dask.delayed(function)(block, constants)
             parts.append(array.from_delayed(value, shape=shape, dtype=dtype))
         return array.concatenate(parts, axis=0, allow_unknown_chunksizes=True)
 
 
-def _label_rows(block: Any, constants: tuple[Coarse, Ints]) -> Ints:
-    points, labels = constants
-    return labels[points.assign(check_block(block))]
+def _label_rows(block: Any, rule: tuple[Cells, Ints]) -> Ints:
+    cells, labels = rule
+    return labels[cells.assign(check_block(block))]
 
 
 def _distances(block: Any, constants: tuple[Any, Floats]) -> Floats:
