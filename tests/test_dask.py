@@ -16,7 +16,8 @@ distributed = pytest.importorskip("distributed")
 array = pytest.importorskip("dask.array")
 
 from convexcluster import KernelConvexClustering as Local  # noqa: E402
-from convexcluster.dask import Cluster, ClusterLost, KernelConvexClustering  # noqa: E402
+from convexcluster import tune as local_tune  # noqa: E402
+from convexcluster.dask import Cluster, ClusterLost, KernelConvexClustering, tune  # noqa: E402
 
 
 def rings(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -65,7 +66,32 @@ def test_a_dataframe_gives_the_same(fitted, client):
     X, _, _, model = fitted
     table = frame.from_pandas(pandas.DataFrame(X, columns=["a", "b"]), chunksize=250)
     other = KernelConvexClustering(n_clusters=2, coarsen=150, rank=30, client=client).fit(table)
-    np.testing.assert_array_equal(other.labels_.compute(), model.labels_.compute())
+    labels = model.labels_.compute()
+    np.testing.assert_array_equal(other.labels_.compute(), labels)
+    np.testing.assert_array_equal(other.predict(table).compute(), labels)
+    np.testing.assert_allclose(other.transform(table).compute(), model.transform(X), atol=1e-9)
+
+
+def test_tune_over_the_cluster_is_the_local_tune(client):
+    X, y = rings(80)
+    grid = {"bandwidth": [0.5, 1.0], "n_neighbors": [5, 7]}
+    here = local_tune(X, y, grid=grid)
+    there = tune(X, y, grid=grid, client=client)
+    assert there.best_score_ == here.best_score_
+    assert there.best_estimator_.get_params() == here.best_estimator_.get_params()
+    np.testing.assert_array_equal(there.best_estimator_.labels_, here.best_estimator_.labels_)
+    np.testing.assert_allclose(there.table["score"], here.table["score"])
+
+
+def process(y, labels):
+    """A score that says where it was computed."""
+    return float(os.getpid())
+
+
+def test_tune_runs_on_the_workers(client):
+    X, y = rings(40)
+    result = tune(X, y, grid={"n_neighbors": [5, 7]}, scoring=process, client=client)
+    assert set(result.table["score"]) <= set(client.run(os.getpid).values())
 
 
 def test_local_and_cluster_agree_within_their_certified_errors(fitted, monkeypatch):

@@ -84,7 +84,7 @@ def test_the_certified_error_on_the_graph_of_the_rows(gamma):
     index = coarse.assign(X)
     graph = build_graph(X, n_neighbors=6)
     fine = Fine.of(coarse, graph, X, index, np.ones(len(X)))
-    edges, weights = fine.contraction.graph.edges, fine.contraction.graph.weights
+    edges, weights = fine.between.edges, fine.between.weights
     problem = Problem.of(coarse.points.means, edges, weights, gamma, coarse.points.masses)
     solution = solve_problem(problem, tol=1e-4)
     certificate = certify_coarse(coarse, problem, solution, fine)

@@ -23,14 +23,15 @@ from .graph import Graph
 from .kernels import Kernel
 from .large import TOL, Coarse, CoarseCertificate, Fine, PointsFit, fit_points
 from .memory import check_memory
-from .neighbors import TREE_DIMENSION
 from .problem import Floats, Problem, Solution
 from .samples import Samples
 from .streaming import Engine, Local
 
-# Up to this many rows, in as many dimensions as trees serve, the neighbours of all rows are found
-# in seconds, and the certificate is about their own graph; beyond it is about the cells'.
+# Up to this many rows in this many dimensions the neighbours of all rows are found, and flows on
+# their graph factored, in seconds, and the certificate is about that graph; beyond it is about the
+# cells'.
 OWN_GRAPH_ROWS = 100_000
+OWN_GRAPH_DIMENSION = 3
 
 
 class CoarseSteps:
@@ -155,7 +156,7 @@ class CoarseSteps:
 
     def _own_graph(self, X: Floats, weight: Floats) -> bool:
         """Whether the graph is that of the rows: few enough, and measured in the input space."""
-        few = len(X) <= OWN_GRAPH_ROWS and X.shape[1] <= TREE_DIMENSION
+        few = len(X) <= OWN_GRAPH_ROWS and X.shape[1] <= OWN_GRAPH_DIMENSION
         inside = getattr(self, "weight_space", "input") == "embedding"
         return few and not inside and self.weights != "full" and bool((weight > 0).all())
 

@@ -21,15 +21,14 @@ import numpy as np
 
 from .coarse_error import (
     CoarseningError,
-    Contraction,
     cohesion,
     contract,
-    points_error,
     spread_error,
     total_radius,
 )
 from .coarsen import Cells, Summary, cells_of
 from .embedding import Embedding
+from .fine_flow import points_error
 from .graph import Graph, gamma_range
 from .kernels import Kernel
 from .problem import Floats, Ints, Problem, Solution
@@ -58,8 +57,11 @@ BANDWIDTH_ROWS = 2_000
 RANK = 256
 
 # Cells are refined, once, if ‖V‖² exceeds this share of Σ m‖z − z̄‖²: below it coarsening moves
-# centroids by less than a tenth of their spread. Half as many cells again may be added.
+# centroids by less than a tenth of their spread. Nor are they if ‖V‖² is below this share of τ²:
+# without any coarsening error the radius would be less by a tenth at most. Half as many cells again
+# may be added.
 REFINE_ABOVE = 0.01
+REFINE_SHARE = 0.25
 REFINE_BUDGET = 0.5
 
 # The errors add as squares, 2·gap + coarsening² + embedding²: a gap of τ²/200 adds half a percent
@@ -243,7 +245,7 @@ class Fine:
     ----------
     graph : Graph
         On the rows.
-    contraction : Contraction
+    between : Graph
         Its edges summed between the weighted points.
     index : ndarray of shape (n,)
         Weighted point of every row.
@@ -254,7 +256,7 @@ class Fine:
     """
 
     graph: Graph
-    contraction: Contraction
+    between: Graph
     index: Ints
     masses: Floats
     rows: Callable[[Ints], Floats]
@@ -356,14 +358,15 @@ def fit_points(
     coarse, sample = coarsen_rows(engine, budget, kernel_of, embed, seed=seed)
     for spare in (int(REFINE_BUDGET * budget), 0):
         fine = None if fine_of is None else fine_of(coarse)
-        graph = graph_of(coarse) if fine is None else fine.contraction.graph
+        graph = graph_of(coarse) if fine is None else fine.between
         points = coarse.points
         base = Problem.of(points.means, graph.edges, graph.weights, 0.0, points.masses)
         lost = coarse.embedding.trace_error / base.scale if base.scale > 0 else 0.0
         enough = sensible_gap(tol, lost)
         path, chosen, solution = solve(base, enough, coarse.spread, sample)
         certificate = certify_coarse(coarse, base.at(chosen.gamma), solution, fine)
-        if certificate.coarsening_error**2 <= 2.0 * REFINE_ABOVE * base.scale or spare < PIECES:
+        bearable = max(REFINE_ABOVE * coarse.spread, REFINE_SHARE * coarse.embedding.trace_error)
+        if certificate.coarsening_error**2 <= bearable or spare < PIECES:
             break
         error = CoarseningError(certificate.per_point, certificate.graph)
         coarse = refine(engine, coarse, error, spare)
@@ -389,9 +392,7 @@ def certify_coarse(
         omega = cohesion(Graph(problem.edges, problem.weights), problem.masses)
         error = spread_error(coarse.points.scatter, coarse.diameters, problem.gamma, omega)
     else:
-        error = points_error(
-            fine.rows, fine.masses, fine.index, fine.graph, fine.contraction, problem, solution
-        )
+        error = points_error(fine.rows, fine.masses, fine.index, fine.graph, problem, solution)
     lost = coarse.embedding.trace_error
     radius = total_radius(solution.gap, error.total, float(np.sqrt(lost)))
     total = coarse.spread + lost

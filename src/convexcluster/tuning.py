@@ -12,13 +12,13 @@ each tree all k; the path average gives one tree more.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib.util import find_spec
 from itertools import product
 from typing import Any
 
 import numpy as np
+from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
@@ -119,7 +119,7 @@ def tune(
     max_clusters : int, optional
         Greatest k with ``y``; by default three times the number of classes, at least 10.
     n_jobs : int, optional
-        Threads over the points of the grid.
+        Threads over the points of the grid; under ``joblib.parallel_config`` its workers.
 
     Returns
     -------
@@ -146,13 +146,17 @@ def tune(
     shared: dict[Any, Any] = {}
     problems = [_prepare(clone(model).set_params(**point), rows, shared) for point in points]
 
-    def search(index: int) -> list[dict[str, Any]]:
-        return [{**points[index], **row} for row in judge.rows(*problems[index])]
-
-    with ThreadPoolExecutor(max(1, n_jobs or 1)) as pool:
-        found = [row for part in pool.map(search, range(len(points))) for row in part]
+    # threads share the problems; a backend set by joblib.parallel_config has precedence
+    each = Parallel(n_jobs=n_jobs, prefer="threads")
+    parts = each(delayed(_search)(judge, point, *p) for point, p in zip(points, problems))
+    found = [row for part in parts for row in part]
     found.sort(key=lambda row: -row["score"])
     return _refit(model, X, classes, found, judge)
+
+
+def _search(judge: Judge, point: dict[str, Any], *problem: Any) -> list[dict[str, Any]]:
+    """All scores of one point of the grid."""
+    return [{**point, **row} for row in judge.rows(*problem)]
 
 
 Prepared = tuple[Floats, Graph, Floats, Ints, Any]
