@@ -7,8 +7,8 @@ Input: rows z with their graph, and the solution C on cells. Output: ‖V_g‖ o
 
 that meets the demand b_i = m_i(z_i − c_t) − Σ γ w_ij u_ts as well as it can. A cluster in which b
 is met has fused in the fine problem too. Flows are electrical, λ = κ D y with L_κ y = b: the flow
-of least energy for conductances κ = w; where it exceeds γ w the conductance is lowered by as much and
-the flow runs elsewhere (Christiano et al., STOC 2011). What is still too much is cut off, and
+of least energy for conductances κ = w; where it exceeds γ w the conductance is lowered by as much,
+and the flow runs elsewhere (Christiano et al., STOC 2011). What is still too much is cut off, and
 sweeps of dual coordinate descent move what that left behind.
 """
 
