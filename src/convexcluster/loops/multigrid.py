@@ -1,11 +1,11 @@
 """Laplacian systems by conjugate gradients with a smoothed-aggregation multigrid.
 
-    (diag(ground) + Dᵀ diag(κ) D) y = b,   b (n, r); every column shares the matrix.
+    (diag(ground) + Dᵀ diag(κ) D) y = b,   b (n, r); every column shares the matrix A.
 
-Aggregates are neighbourhoods of strong conductances; their indicator T is smoothed once by Jacobi,
-P = (I − ω D⁻¹A) T, and the coarse matrix is PᵀAP. One V-cycle with a Gauss–Seidel sweep on either
-side, in single precision, preconditions conjugate gradients in double precision. The cycle is a
-loop over small compiled functions: one large function would take seconds to compile.
+Aggregates are neighbourhoods of strong conductances with indicator T. Their sums B = AT are
+smoothed once by Jacobi, P = T − ωD⁻¹B, and the coarse matrix is BᵀP = Tᵀ(A − ωAD⁻¹A)T: symmetric,
+positive, and far cheaper than PᵀAP, of which it is an upper bound. One V-cycle with a Gauss–Seidel
+pass on either side, in single precision, preconditions conjugate gradients in double precision.
 
 Reference: Vaněk, Mandel, Brezina, Algebraic multigrid by smoothed aggregation, Computing 56 (1996).
 """
@@ -23,51 +23,80 @@ from ..problem import Floats
 
 Singles = NDArray[np.float32]
 Ints = NDArray[Any]  # of either width: int32 halves the traffic of the inner loops
-Matrix = tuple[Ints, Ints, Singles]  # CSR: ptr, col, val
 
-# Coarsening stops at this many nodes, where a few Gauss–Seidel sweeps solve the rest.
+# Coarsening stops at this many nodes, where a few Gauss–Seidel passes solve the rest.
 COARSEST = 30
-COARSEST_SWEEPS = 12
-# Damping of the Jacobi step on T: 4/3 over the largest eigenvalue of D⁻¹A, which is at most 2.
-OMEGA = 2 / 3
+COARSEST_PASSES = 12
+# Damping of the Jacobi step on T, in units of 1/λ, λ the largest eigenvalue of D⁻¹A: at 1 the coarse
+# matrix would cease to be positive. Power steps find λ to some percent from below.
+OMEGA, POWER_STEPS = 0.95, 4
 # A neighbour is strong if its conductance is at least this share of the node's largest one.
 STRONG = 0.05
 
 
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """A sparse matrix −A off the diagonal, row by row: columns below i first, from ``mid`` above."""
+
+    ptr: Ints
+    mid: Ints
+    col: Ints
+    val: Singles
+    diag: Singles
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One level: its matrix, and the prolongation from the next one by rows and by columns."""
+
+    A: Rows
+    ptr: Ints
+    col: Ints
+    val: Singles
+    tptr: Ints
+    tcol: Ints
+    tval: Singles
+
+
 @njit(cache=True, nogil=True, error_model="numpy")
-def _laplacian(
-    ei: Ints, ej: Ints, kappa: Floats, ptr: Ints, col: Ints, val: Singles, diag: Floats
+def _fill(
+    ei: Ints, ej: Ints, kappa: Floats, below: Ints, above: Ints, col: Ints, val: Singles
 ) -> None:
-    """Fill a CSR Laplacian whose ``ptr`` is set; the diagonal comes first in every row."""
-    n = len(diag)
-    free = np.empty(n, np.int32)
-    for i in range(n):
-        col[ptr[i]], val[ptr[i]] = i, diag[i]
-        free[i] = ptr[i] + 1
+    """Write every edge into the rows of both ends; ``below`` and ``above`` are the next places."""
     for e in range(len(ei)):
-        i, j = ei[e], ej[e]
-        col[free[i]], val[free[i]] = j, -kappa[e]
-        col[free[j]], val[free[j]] = i, -kappa[e]
-        free[i] += 1
-        free[j] += 1
+        i, j = min(ei[e], ej[e]), max(ei[e], ej[e])
+        p, q = above[i], below[j]
+        col[p], val[p] = j, kappa[e]
+        col[q], val[q] = i, kappa[e]
+        above[i] = p + 1
+        below[j] = q + 1
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _aggregate(ptr: Ints, col: Ints, val: Singles, group: Ints, limit: Singles) -> int:
     """Neighbourhoods whose strong members are all free; the rest join their strongest neighbour.
 
-    ``group`` comes in as −1; ``limit`` is the conductance from which a neighbour is strong.
+    ``group`` comes in as −1; ``limit`` gets the conductance from which a neighbour is strong.
     """
     n = len(group)
     count = 0
     for i in range(n):
-        free = group[i] < 0 and limit[i] > 0
+        largest = limit[i] - limit[i]
         for u in range(ptr[i], ptr[i + 1]):
-            free &= -val[u] < limit[i] or group[col[u]] < 0
+            largest = max(largest, val[u])
+        limit[i] *= largest
+    for i in range(n):
+        if group[i] >= 0 or limit[i] <= 0:
+            continue
+        free = True
+        for u in range(ptr[i], ptr[i + 1]):
+            if val[u] >= limit[i] and group[col[u]] >= 0:
+                free = False
+                break
         if free:
             group[i] = count
             for u in range(ptr[i], ptr[i + 1]):
-                if -val[u] >= limit[i]:
+                if val[u] >= limit[i]:
                     group[col[u]] = count
             count += 1
     for i in range(n):
@@ -75,8 +104,8 @@ def _aggregate(ptr: Ints, col: Ints, val: Singles, group: Ints, limit: Singles) 
             best = -1
             strength = limit[i] - limit[i]
             for u in range(ptr[i], ptr[i + 1]):
-                if -val[u] > strength and group[col[u]] >= 0:
-                    best, strength = group[col[u]], -val[u]
+                if val[u] > strength and group[col[u]] >= 0:
+                    best, strength = group[col[u]], val[u]
             if best < 0:
                 best = count
                 count += 1
@@ -84,183 +113,336 @@ def _aggregate(ptr: Ints, col: Ints, val: Singles, group: Ints, limit: Singles) 
     return count
 
 
+@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
+def _largest(ptr: Ints, col: Ints, val: Singles, diag: Singles, steps: int) -> float:
+    """Estimate of the largest eigenvalue of D⁻¹A, between 1 and 2 on a Laplacian."""
+    n = len(diag)
+    x, y = np.empty(n, np.float32), np.empty(n, np.float32)
+    for i in range(n):  # a fixed pattern of signs, as good as a random one
+        x[i] = 1 if (i * 2654435761) & 65536 else -1
+    value = 1.0
+    for _ in range(steps):
+        up, down = 0.0, 0.0
+        for i in range(n):
+            s = diag[i] * x[i]
+            for u in range(ptr[i], ptr[i + 1]):
+                s -= val[u] * x[col[u]]
+            up += x[i] * s
+            down += diag[i] * x[i] * x[i]
+            y[i] = s / diag[i] if diag[i] > 0 else np.float32(0)
+        x, y = y, x
+        value = up / down if down > 0 else 1.0
+    return value
+
+
 @njit(cache=True, nogil=True, error_model="numpy")
-def _multiply(
-    aptr: Ints,
-    acol: Ints,
-    aval: Singles,
+def _smooth(
+    ptr: Ints,
+    col: Ints,
+    val: Singles,
+    diag: Singles,
+    group: Ints,
+    seen: Ints,
+    omega: np.float32,
     bptr: Ints,
     bcol: Ints,
     bval: Singles,
-    seen: Ints,
-    cptr: Ints,
-    ccol: Ints,
-    cval: Singles,
+    pval: Singles,
 ) -> int:
-    """CSR product into arrays that are large enough; ``seen`` comes in as −1. Returns its size."""
+    """B = AT and P = T − ωD⁻¹B, which share their pattern; returns its size."""
     size = 0
-    for i in range(len(aptr) - 1):
+    for i in range(len(diag)):
         begin = size
-        for a in range(aptr[i], aptr[i + 1]):
-            j, v = acol[a], aval[a]
-            for b in range(bptr[j], bptr[j + 1]):
-                t = bcol[b]
-                if seen[t] < begin:
-                    seen[t] = size
-                    ccol[size], cval[size] = t, v * bval[b]
-                    size += 1
-                else:
-                    cval[seen[t]] += v * bval[b]
-        cptr[i + 1] = size
+        mine = group[i]
+        seen[mine] = size
+        bcol[size], bval[size] = mine, diag[i]
+        size += 1
+        for u in range(ptr[i], ptr[i + 1]):
+            t = group[col[u]]
+            at = seen[t]
+            if at < begin:
+                seen[t] = size
+                bcol[size], bval[size] = t, -val[u]
+                size += 1
+            else:
+                bval[at] -= val[u]
+        scale = omega / diag[i] if diag[i] > 0 else omega - omega
+        for u in range(begin, size):
+            pval[u] = -scale * bval[u]
+        pval[begin] += np.float32(1)
+        bptr[i + 1] = size
     return size
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _transpose(
-    ptr: Ints, col: Ints, val: Singles, tptr: Ints, free: Ints, tcol: Ints, tval: Singles
+    ptr: Ints, col: Ints, val: Singles, other: Singles, free: Ints, out: Ints, x: Singles, y: Singles
 ) -> None:
-    """Fill the transpose; ``free`` is where the rows of the result begin."""
+    """Transpose two matrices of one pattern; ``free`` is where the rows of the result begin."""
     for i in range(len(ptr) - 1):
         for u in range(ptr[i], ptr[i + 1]):
             at = free[col[u]]
-            tcol[at], tval[at] = i, val[u]
+            out[at], x[at], y[at] = i, val[u], other[u]
             free[col[u]] = at + 1
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _coarse(
+    tptr: Ints,
+    tcol: Ints,
+    tval: Singles,
+    pptr: Ints,
+    pcol: Ints,
+    pval: Singles,
+    seen: Ints,
+    sums: Singles,
+    ptr: Ints,
+    mid: Ints,
+    col: Ints,
+    val: Singles,
+    diag: Singles,
+) -> int:
+    """BᵀP row by row, split into what lies below, on and above the diagonal; returns its size."""
+    size = 0
+    found = np.empty(len(diag), np.int32)
+    for g in range(len(diag)):
+        count = 0
+        for a in range(tptr[g], tptr[g + 1]):
+            i, v = tcol[a], tval[a]
+            for b in range(pptr[i], pptr[i + 1]):
+                t = pcol[b]
+                if seen[t] != g:
+                    seen[t] = g
+                    sums[t] = v * pval[b]
+                    found[count] = t
+                    count += 1
+                else:
+                    sums[t] += v * pval[b]
+        ptr[g] = size
+        for u in range(count):
+            t = found[u]
+            if t < g:
+                col[size], val[size] = t, -sums[t]
+                size += 1
+        mid[g] = size
+        for u in range(count):
+            t = found[u]
+            if t > g:
+                col[size], val[size] = t, -sums[t]
+                size += 1
+            elif t == g:
+                diag[g] = sums[t]
+    ptr[len(diag)] = size
+    return size
+
+
+@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
+def _forward(
+    ptr: Ints, mid: Ints, col: Ints, val: Singles, diag: Singles, b: Singles, x: Singles, rest: Singles
+) -> None:
+    """Gauss–Seidel from 0, upwards, and what it leaves of b.
+
+    Row i is met with what lies above it still 0, so that only the part above remains.
+    """
+    n, r = x.shape
+    for i in range(n):
+        scale = np.float32(1) / diag[i] if diag[i] > 0 else np.float32(0)
+        if r == 2:
+            s0, s1 = b[i, 0], b[i, 1]
+            for u in range(ptr[i], mid[i]):
+                j, v = col[u], val[u]
+                s0 += v * x[j, 0]
+                s1 += v * x[j, 1]
+            x[i, 0] = s0 * scale
+            x[i, 1] = s1 * scale
+            continue
+        row = x[i]
+        for k in range(r):
+            row[k] = b[i, k]
+        for u in range(ptr[i], mid[i]):
+            other, v = x[col[u]], val[u]
+            for k in range(r):
+                row[k] += v * other[k]
+        for k in range(r):
+            row[k] *= scale
+    for i in range(n):
+        if r == 2:
+            s0 = s1 = np.float32(0)
+            for u in range(mid[i], ptr[i + 1]):
+                j, v = col[u], val[u]
+                s0 += v * x[j, 0]
+                s1 += v * x[j, 1]
+            rest[i, 0] = s0
+            rest[i, 1] = s1
+            continue
+        row = rest[i]
+        for k in range(r):
+            row[k] = 0
+        for u in range(mid[i], ptr[i + 1]):
+            other, v = x[col[u]], val[u]
+            for k in range(r):
+                row[k] += v * other[k]
 
 
 @njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
 def _relax(
     ptr: Ints, col: Ints, val: Singles, diag: Singles, b: Singles, x: Singles, forward: bool
 ) -> None:
-    """One Gauss–Seidel pass: x_i += (b_i − (Ax)_i)/A_ii."""
+    """One Gauss–Seidel pass: x_i = (b_i − Σ_{j≠i} A_ij x_j)/A_ii."""
     n, r = x.shape
     for q in range(n):
         i = q if forward else n - 1 - q
         if diag[i] <= 0:
             continue
+        scale = np.float32(1) / diag[i]
         if r == 2:
             s0, s1 = b[i, 0], b[i, 1]
             for u in range(ptr[i], ptr[i + 1]):
                 j, v = col[u], val[u]
-                s0 -= v * x[j, 0]
-                s1 -= v * x[j, 1]
-            x[i, 0] += s0 / diag[i]
-            x[i, 1] += s1 / diag[i]
+                s0 += v * x[j, 0]
+                s1 += v * x[j, 1]
+            x[i, 0] = s0 * scale
+            x[i, 1] = s1 * scale
             continue
         row = x[i]
         for k in range(r):
             row[k] = b[i, k]
-        for u in range(ptr[i] + 1, ptr[i + 1]):  # the diagonal comes first
+        for u in range(ptr[i], ptr[i + 1]):
             other, v = x[col[u]], val[u]
             for k in range(r):
-                row[k] -= v * other[k]
+                row[k] += v * other[k]
         for k in range(r):
-            row[k] /= diag[i]
+            row[k] *= scale
 
 
 @njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
-def _add_product(ptr: Ints, col: Ints, val: Singles, sign: int, x: Any, out: Any) -> None:
-    """out += sign · Mx."""
+def _add_product(ptr: Ints, col: Ints, val: Singles, x: Singles, out: Singles) -> None:
+    """out += Mx."""
     r = x.shape[1]
     for i in range(len(ptr) - 1):
+        if r == 2:
+            s0, s1 = out[i, 0], out[i, 1]
+            for u in range(ptr[i], ptr[i + 1]):
+                j, v = col[u], val[u]
+                s0 += v * x[j, 0]
+                s1 += v * x[j, 1]
+            out[i, 0] = s0
+            out[i, 1] = s1
+            continue
         row = out[i]
         for u in range(ptr[i], ptr[i + 1]):
-            other = x[col[u]]
-            v = val[u] if sign > 0 else -val[u]
+            other, v = x[col[u]], val[u]
             for k in range(r):
                 row[k] += v * other[k]
 
 
 @njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
-def _differences(ptr: Ints, col: Ints, val: Singles, x: Floats, out: Floats) -> None:
-    """out += Σ_j κ_ij (x_i − x_j): in this form constants are mapped to 0 exactly."""
+def _differences(
+    ptr: Ints, col: Ints, val: Singles, ground: Floats, x: Floats, out: Floats
+) -> float:
+    """out = ground·x + Σ_j κ_ij (x_i − x_j), and ⟨x, out⟩: constants are mapped to 0 exactly."""
     r = x.shape[1]
+    total = 0.0
     for i in range(len(ptr) - 1):
+        g = ground[i]
+        if r == 2:
+            x0, x1 = x[i, 0], x[i, 1]
+            s0, s1 = g * x0, g * x1
+            for u in range(ptr[i], ptr[i + 1]):
+                j, v = col[u], np.float64(val[u])
+                s0 += v * (x0 - x[j, 0])
+                s1 += v * (x1 - x[j, 1])
+            out[i, 0] = s0
+            out[i, 1] = s1
+            total += s0 * x0 + s1 * x1
+            continue
         row, mine = out[i], x[i]
-        for u in range(ptr[i] + 1, ptr[i + 1]):
-            other, v = x[col[u]], val[u]
+        for k in range(r):
+            row[k] = g * mine[k]
+        for u in range(ptr[i], ptr[i + 1]):
+            other, v = x[col[u]], np.float64(val[u])
             for k in range(r):
-                row[k] -= v * (mine[k] - other[k])
+                row[k] += v * (mine[k] - other[k])
+        for k in range(r):
+            total += row[k] * mine[k]
+    return total
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One level: matrix with its diagonal, prolongation from the next one and its transpose."""
-
-    A: Matrix
-    diag: Singles
-    P: Matrix | None = None
-    R: Matrix | None = None
-
-
-def _product(A: Matrix, B: Matrix, columns: int) -> Matrix:
-    work = int((B[0][1:] - B[0][:-1])[A[1]].sum())  # an upper bound of the entries
-    ptr = np.zeros(len(A[0]), np.int32)
-    col, val = np.empty(work, np.int32), np.empty(work, np.float32)
-    size = _multiply(*A, *B, np.full(columns, -1, np.int32), ptr, col, val)
-    return ptr, col[:size].copy(), val[:size].copy()
-
-
-def _diagonal_first(A: Matrix) -> Singles:
-    """Swap the diagonal to the front of every row, in place, and return it."""
-    ptr, col, val = A
-    rows = np.repeat(np.arange(len(ptr) - 1), np.diff(ptr))
-    at, first = np.flatnonzero(col == rows), ptr[:-1]
-    diag = val[at].copy()
-    col[at], val[at] = col[first], val[first]
-    col[first], val[first] = np.arange(len(first)), diag
-    return diag
-
-
-def hierarchy(n: int, ei: Ints, ej: Ints, kappa: Floats, ground: Floats) -> list[Step]:
-    """Aggregate, smooth and coarsen until COARSEST nodes are left."""
-    degree = np.bincount(ei, minlength=n) + np.bincount(ej, minlength=n) + 1
-    ptr = np.concatenate([[0], np.cumsum(degree)]).astype(np.int32)
-    col, val = np.empty(ptr[-1], np.int32), np.empty(ptr[-1], np.float32)
+def _finest(n: int, ei: Ints, ej: Ints, kappa: Floats, ground: Floats) -> Rows:
+    low, high = np.minimum(ei, ej), np.maximum(ei, ej)
+    below, above = np.bincount(high, minlength=n), np.bincount(low, minlength=n)
+    ptr = np.zeros(n + 1, np.int32)
+    np.cumsum(below + above, out=ptr[1:])
+    mid = (ptr[:-1] + below).astype(np.int32)
+    col, val = np.empty(2 * len(ei), np.int32), np.empty(2 * len(ei), np.float32)
+    _fill(ei, ej, kappa, ptr[:-1].copy(), mid.copy(), col, val)
     total = ground + np.bincount(ei, kappa, n) + np.bincount(ej, kappa, n)
-    _laplacian(ei, ej, kappa, ptr, col, val, total)
-    A, diag, steps = (ptr, col, val), total.astype(np.float32), []
-    while len(diag) > COARSEST:
-        ptr, col, val = A
-        strongest = -np.minimum.reduceat(val, ptr[:-1])
-        group = np.full(len(diag), -1, np.int32)
-        count = _aggregate(ptr, col, val, group, np.float32(STRONG) * np.maximum(strongest, 0))
-        if count > 0.9 * len(diag):
+    return Rows(ptr, mid, col, val, total.astype(np.float32))
+
+
+def _next(A: Rows) -> tuple[Step, Rows] | None:
+    """Coarsen once; None if that would leave most of the nodes."""
+    n = len(A.diag)
+    group = np.full(n, -1, np.int32)
+    count = _aggregate(A.ptr, A.col, A.val, group, np.full(n, STRONG, np.float32))
+    if count > 0.9 * n:
+        return None
+    room = len(A.col) + n
+    bptr, bcol = np.zeros(n + 1, np.int32), np.empty(room, np.int32)
+    bval, pval = np.empty(room, np.float32), np.empty(room, np.float32)
+    seen = np.full(count, -1, np.int32)
+    omega = np.float32(OMEGA / _largest(A.ptr, A.col, A.val, A.diag, POWER_STEPS))
+    size = _smooth(A.ptr, A.col, A.val, A.diag, group, seen, omega, bptr, bcol, bval, pval)
+    bcol, bval, pval = bcol[:size], bval[:size], pval[:size]
+    tptr = np.zeros(count + 1, np.int32)
+    np.cumsum(np.bincount(bcol, minlength=count), out=tptr[1:])
+    tcol = np.empty(size, np.int32)
+    tval, sval = np.empty(size, np.float32), np.empty(size, np.float32)
+    _transpose(bptr, bcol, pval, bval, tptr[:-1].copy(), tcol, tval, sval)
+    work = int(np.diff(bptr)[tcol].sum())
+    ptr, mid = np.empty(count + 1, np.int32), np.empty(count, np.int32)
+    col, val = np.empty(work, np.int32), np.empty(work, np.float32)
+    diag = np.zeros(count, np.float32)
+    seen[:] = -1
+    sums = np.empty(count, np.float32)
+    size = _coarse(tptr, tcol, sval, bptr, bcol, pval, seen, sums, ptr, mid, col, val, diag)
+    below = Rows(ptr, mid, col[:size].copy(), val[:size].copy(), diag)
+    return Step(A, bptr, bcol, pval, tptr, tcol, tval), below
+
+
+def hierarchy(
+    n: int, ei: Ints, ej: Ints, kappa: Floats, ground: Floats
+) -> tuple[list[Step], Rows]:
+    """Aggregate, smooth and coarsen until COARSEST nodes are left; also the last matrix."""
+    last, steps = _finest(n, ei, ej, kappa, ground), []
+    while len(last.diag) > COARSEST:
+        found = _next(last)
+        if found is None:
             break
-        safe = np.where(diag > 0, diag, np.float32(1))
-        jacobi = -np.float32(OMEGA) * val / np.repeat(safe, np.diff(ptr))
-        jacobi[ptr[:-1]] += 1
-        T = np.arange(len(diag) + 1, dtype=np.int32), group, np.ones(len(diag), np.float32)
-        P = _product((ptr, col, jacobi), T, count)
-        rows = np.concatenate([[0], np.cumsum(np.bincount(P[1], minlength=count))])
-        R = rows.astype(np.int32), np.empty(len(P[1]), np.int32), np.empty(len(P[1]), np.float32)
-        _transpose(*P, R[0], R[0][:-1].copy(), R[1], R[2])
-        steps.append(Step(A, diag, P, R))
-        A = _product(R, _product(A, P, count), count)
-        diag = _diagonal_first(A)
-    steps.append(Step(A, diag))
-    return steps
+        step, last = found
+        steps.append(step)
+    return steps, last
 
 
-def _cycle(steps: list[Step], b: Singles) -> Singles:
+def _cycle(steps: list[Step], last: Rows, b: Singles) -> Singles:
     """One V-cycle from 0."""
-    x = np.zeros_like(b)
-    rights, points = [b], [x]
-    for step in steps[:-1]:
-        assert step.R is not None
-        _relax(*step.A, step.diag, rights[-1], points[-1], True)
-        rest = rights[-1].copy()
-        _add_product(*step.A, -1, points[-1], rest)
-        coarse = np.zeros((len(step.R[0]) - 1, b.shape[1]), np.float32)
-        _add_product(*step.R, 1, rest, coarse)
+    rights, points = [b], []
+    for step in steps:
+        A, b = step.A, rights[-1]
+        x, rest = np.empty_like(b), np.empty_like(b)
+        _forward(A.ptr, A.mid, A.col, A.val, A.diag, b, x, rest)
+        coarse = np.zeros((len(step.tptr) - 1, b.shape[1]), np.float32)
+        _add_product(step.tptr, step.tcol, step.tval, rest, coarse)
+        points.append(x)
         rights.append(coarse)
-        points.append(np.zeros_like(coarse))
-    for turn in range(COARSEST_SWEEPS):
-        _relax(*steps[-1].A, steps[-1].diag, rights[-1], points[-1], turn % 2 == 0)
-    for q in range(len(steps) - 2, -1, -1):
-        step = steps[q]
-        assert step.P is not None
-        _add_product(*step.P, 1, points[q + 1], points[q])
-        _relax(*step.A, step.diag, rights[q], points[q], False)
+    x = np.zeros_like(rights[-1])
+    for turn in range(COARSEST_PASSES):
+        _relax(last.ptr, last.col, last.val, last.diag, rights[-1], x, turn % 2 == 0)
+    for step, b, finer in zip(steps[::-1], rights[-2::-1], points[::-1]):
+        A = step.A
+        _add_product(step.ptr, step.col, step.val, x, finer)
+        _relax(A.ptr, A.col, A.val, A.diag, b, finer, False)
+        x = finer
     return x
 
 
@@ -282,23 +464,24 @@ def solve_laplacian(
         return y
     # single precision has a narrow range: the sizes of rhs and κ are taken out
     extra = np.zeros(n) if ground is None else ground / strongest
-    steps = hierarchy(n, ei, ej, kappa / strongest, extra)
+    steps, last = hierarchy(n, ei, ej, kappa / strongest, extra)
+    A = steps[0].A if steps else last
     rest = rhs / unit
-    goal = reduction * float((rest**2).sum())
-    p, before = np.zeros_like(rest), 1.0
+    square = np.vdot(rest, rest)
+    goal = reduction * square
+    p, w, before = np.zeros_like(rest), np.empty_like(rest), 1.0
     for it in range(max_iter):
-        if float((rest**2).sum()) <= goal:
+        if square <= goal:
             break
-        x = _cycle(steps, rest.astype(np.float32))
+        x = _cycle(steps, last, rest.astype(np.float32))
         slope = float(np.einsum("ik,ik->", rest, x, dtype=np.float64))
         p *= slope / before if it else 0.0
         p += x
         before = slope
-        w = extra[:, None] * p
-        _differences(*steps[0].A, p, w)
-        curvature = float(np.einsum("ik,ik->", p, w))
+        curvature = _differences(A.ptr, A.col, A.val, extra, p, w)
         if curvature <= 0:
             break
         y += (slope / curvature) * p
         rest -= (slope / curvature) * w
+        square = np.vdot(rest, rest)
     return y * (unit / strongest)

@@ -12,6 +12,7 @@ State: nested levels of contracted graphs (levels.py). For each γ
 
 from __future__ import annotations
 
+from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -93,6 +94,7 @@ class Engine:
         self.basis: Floats | None = None  # of the present coordinates in the first ones
         self.node = np.arange(len(masses))  # node of the top level that holds each sample
         self.scratch = Scratch(len(masses))
+        self.pool: Executor | None = None  # a second thread for halves of jobs
 
     def advance(self, gamma: float, allowed: float) -> State:
         """Solve at γ, which must be above the γ before, to an absolute gap of ``allowed``."""
@@ -163,10 +165,17 @@ class Engine:
         if len(self.levels) > 1 and self.certify:
             step = self.gamma - self.gamma_before
             ahead = (gamma - self.gamma) / step if self.gamma_before else 0.0
-            extrapolate(self.inside, c, base.lam, self.last, ahead)
+            fused = self.scratch.labels[base.ei] == self.scratch.labels[base.ej]
+            extrapolate(fused, c, base.lam, self.last, ahead)
             lift_all(self.levels)
         if self.gamma:
-            top.lam *= gamma / self.gamma
+            if len(self.levels) > 1 and self.certify:
+                first = np.empty(top.n, dtype=np.int64)
+                first[self.node] = self.scratch.labels
+                between = first[top.ei] != first[top.ej]
+                top.lam[between] *= gamma / self.gamma
+            else:
+                top.lam *= gamma / self.gamma
         top.refresh()
 
     def _solve(self, gamma: float, c: list[Floats]) -> tuple[Clusters, bool]:
@@ -181,10 +190,10 @@ class Engine:
             if len(levels) == 1 or not self.certify:
                 return whole, False
             goal = room - found.slack
-            whole.fit = descend(levels, c, labels, found.center, goal)
+            whole.fit = descend(levels, c, labels, found.center, goal, self.pool)
             if whole.fit > goal:
                 self.scratch.route(base, c[0], gamma, self.gamma, whole, goal, self.last)
-                correct(base, c[0], whole, goal)
+                correct(base, c[0], whole, goal, self.pool)
             if whole.fit > goal:
                 return self._open(gamma, c[0], whole, room), True
             if whole.gap <= room or whole.fit > 0.9 * room:
@@ -200,8 +209,8 @@ class Engine:
         best, kept = clusters, base.lam.copy()
         opened = np.zeros(base.n, dtype=np.bool_)
         for turn in range(ROUNDS):
-            clusters = solve_mixed(self.levels, c, gamma, clusters, room, opened)
-            correct(base, c, clusters, room - clusters.slack)
+            clusters = solve_mixed(self.levels, c, gamma, clusters, room, opened, self.pool)
+            correct(base, c, clusters, room - clusters.slack, self.pool)
             before = best.gap
             if clusters.gap < best.gap:
                 best, kept = clusters, base.lam.copy()

@@ -8,13 +8,15 @@ centroids.
 
 from __future__ import annotations
 
+from concurrent.futures import Executor
+
 import numpy as np
 
 from ..loops.levels import lower_duals
 from ..loops.routing import residuals
 from ..problem import Floats, Ints
 from .levels import Level
-from .route import SWEEPS, heavy, smooth
+from .route import SWEEPS, heavy, smooth, two_parts
 from .top import Clusters, solve_top
 
 # Nodes of a mixed graph: a pass over this many costs some ten milliseconds, as much as an
@@ -56,6 +58,7 @@ def solve_mixed(
     clusters: Clusters,
     room: float,
     opened: np.ndarray,
+    pool: Executor | None = None,
 ) -> Clusters:
     """Open, solve and bring down; returns the new clusters of level 0 with their residual.
 
@@ -75,5 +78,6 @@ def solve_mixed(
     )
     base.refresh()
     goal = room - found.slack
-    fit = smooth(base, c, labels, found.center, inside, goal, 2 * SWEEPS)
+    parts = two_parts(base, labels, found.count, inside)
+    fit = smooth(base, c, labels, found.center, parts, goal, 2 * SWEEPS, pool)
     return Clusters(labels, found.count, found.center, fit, found.slack)

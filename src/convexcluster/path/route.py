@@ -11,6 +11,8 @@ What is left, R = ½ Σ m‖a − C‖², is a part of the gap.
 
 from __future__ import annotations
 
+from concurrent.futures import Executor
+
 import numpy as np
 
 from ..loops.levels import add_rows, lower_duals
@@ -19,6 +21,7 @@ from ..loops.routing import conductances, flows, push, residuals, subgraph
 from ..loops.sweeps import DAMPED, sweep
 from ..problem import Floats, Ints
 from .levels import Level
+from .pair import WORTH_HALVING, halves, side_by_side
 from .top import Clusters, accelerate
 
 # Sweeps per level on the way down; level 0, where the residual counts, gets twice as many.
@@ -49,7 +52,12 @@ STEPS = 6
 
 
 def descend(
-    levels: list[Level], c: list[Floats], labels: list[Ints], center: Floats, goal: float
+    levels: list[Level],
+    c: list[Floats],
+    labels: list[Ints],
+    center: Floats,
+    goal: float,
+    pool: Executor | None = None,
 ) -> float:
     """Bring the duals of the top down to level 0; return the residual R there."""
     left = np.inf
@@ -68,42 +76,73 @@ def descend(
         )
         level.refresh()
         passes = SWEEPS if q else 2 * SWEEPS
-        left = smooth(level, c[q], labels[q], center, inside, goal, passes)
+        parts = two_parts(level, labels[q], len(center), inside)
+        left = smooth(level, c[q], labels[q], center, parts, goal, passes, pool)
     return left
 
 
+def two_parts(level: Level, labels: Ints, count: int, inside: Ints) -> list[Ints]:
+    """Edges inside clusters, halved where that pays."""
+    if len(inside) < WORTH_HALVING:
+        return [inside]
+    where = labels[level.ei[inside]]
+    second = halves(np.bincount(where, minlength=count))[where]
+    return [part for part in (inside[~second], inside[second]) if len(part)]
+
+
 def smooth(
-    level: Level, c: Floats, labels: Ints, center: Floats, inside: Ints, goal: float, passes: int
+    level: Level,
+    c: Floats,
+    labels: Ints,
+    center: Floats,
+    parts: list[Ints],
+    goal: float,
+    passes: int,
+    pool: Executor | None = None,
 ) -> float:
     """Sweep over the edges inside clusters until R ≤ goal, two passes at a time."""
     left = float(residuals(level.m, level.a, labels, center).sum())
+    damp = np.float64(DAMPED)
+    jobs = [(level.ei, level.ej, c, level.im, level.a, level.lam, part, 2, damp) for part in parts]
     while left > goal and passes > 0:
-        sweep(level.ei, level.ej, c, level.im, level.a, level.lam, inside, 2, np.float64(DAMPED))
+        side_by_side(pool, sweep, jobs)
         passes -= 2
         left = float(residuals(level.m, level.a, labels, center).sum())
     return left
 
 
-def correct(level: Level, c: Floats, clusters: Clusters, goal: float) -> None:
+def correct(
+    level: Level, c: Floats, clusters: Clusters, goal: float, pool: Executor | None = None
+) -> None:
     """Make the residual small on the clusters that carry it, by the cheapest means that works.
 
     Sweeps with momentum if little is missing, electrical steps while they pay, and sweeps again
     for what the capacities held up.
     """
     if goal < clusters.fit <= NEAR * goal:
-        polish(level, c, clusters, goal)
+        polish(level, c, clusters, goal, pool)
     for _ in range(STEPS):
         if clusters.fit <= goal:
             return
         before = clusters.fit
-        clusters.fit = electrical(level, c, clusters.labels, clusters.center, goal)
+        clusters.fit = electrical(level, c, clusters.labels, clusters.center, goal, pool)
         if clusters.fit > STALLED * before:
             break
     if clusters.fit > goal > 0:
-        polish(level, c, clusters, goal)
+        polish(level, c, clusters, goal, pool)
 
 
-def polish(level: Level, c: Floats, clusters: Clusters, goal: float) -> None:
+def marked_halves(level: Level, labels: Ints, marked: np.ndarray) -> list[np.ndarray]:
+    """The marked clusters in two halves of about equally many edges, or in one if they are few."""
+    where = labels[level.ei]
+    own = marked[where] & (where == labels[level.ej])
+    second = halves(np.bincount(where[own], minlength=len(marked)))
+    return [half for half in (marked & ~second, marked & second) if half.any()]
+
+
+def polish(
+    level: Level, c: Floats, clusters: Clusters, goal: float, pool: Executor | None = None
+) -> None:
     """Sweeps with momentum inside the clusters that carry the residual.
 
     In the points a − C the residual is the dual's own loss ½ Σ m‖a − C‖², so that the loop of the
@@ -113,33 +152,58 @@ def polish(level: Level, c: Floats, clusters: Clusters, goal: float) -> None:
     by_cluster = residuals(level.m, level.a, labels, center)
     marked = heavy(by_cluster, 0.2 * goal)
     rest = float(by_cluster[~marked].sum())
-    nodes, inside, si, sj = subgraph(level.ei, level.ej, labels, marked)
-    shifted = level.m[nodes, None] * (level.a[nodes] - center[labels[nodes]])
-    lam = level.lam[inside]
-    add_rows(shifted, si, lam)
-    add_rows(shifted, sj, -lam)
-    part = Level(si, sj, level.W[inside], level.m[nodes], shifted, lam)
-    part.refresh()
-    left = accelerate(part, c[inside], goal - rest, POLISH)
-    if left + rest < clusters.fit:
-        level.lam[inside] = part.lam
-        level.a[nodes] = part.a + center[labels[nodes]]
-        clusters.fit = left + rest
+    carried = float(by_cluster[marked].sum())
+
+    def one(half: np.ndarray) -> tuple[Ints, Ints, Level, float]:
+        nodes, inside, si, sj = subgraph(level.ei, level.ej, labels, half)
+        shifted = level.m[nodes, None] * (level.a[nodes] - center[labels[nodes]])
+        lam = level.lam[inside]
+        add_rows(shifted, si, lam)
+        add_rows(shifted, sj, -lam)
+        part = Level(si, sj, level.W[inside], level.m[nodes], shifted, lam)
+        part.refresh()
+        share = float(by_cluster[half].sum()) / carried
+        return nodes, inside, part, accelerate(part, c[inside], share * (goal - rest), POLISH)
+
+    jobs = [(half,) for half in marked_halves(level, labels, marked)]
+    found = side_by_side(pool, one, jobs)
+    left = rest + sum(loss for *_, loss in found)
+    if left < clusters.fit:
+        for nodes, inside, part, _ in found:
+            level.lam[inside] = part.lam
+            level.a[nodes] = part.a + center[labels[nodes]]
+        clusters.fit = left
 
 
-def electrical(level: Level, c: Floats, labels: Ints, center: Floats, goal: float) -> float:
+def electrical(
+    level: Level,
+    c: Floats,
+    labels: Ints,
+    center: Floats,
+    goal: float,
+    pool: Executor | None = None,
+) -> float:
     """One electrical step with the sweeps that follow it; undone if it did harm."""
     by_cluster = residuals(level.m, level.a, labels, center)
-    nodes, inside, si, sj = subgraph(level.ei, level.ej, labels, heavy(by_cluster, 0.2 * goal))
-    kappa = conductances(c, level.W, inside, level.lam, FLOOR)
-    rhs = level.m[nodes, None] * (level.a[nodes] - center[labels[nodes]])
-    y = solve_laplacian(len(nodes), si, sj, kappa, rhs, reduction=ROUGH)
-    kept = level.lam[inside], level.a[nodes]
-    push(level.ei, level.ej, c, level.im, inside, si, sj, kappa, y, level.lam, level.a)
-    left = smooth(level, c, labels, center, inside, goal, AFTER)
+    marked = heavy(by_cluster, 0.2 * goal)
+
+    def one(half: np.ndarray) -> tuple[Ints, Ints, Floats, Floats]:
+        nodes, inside, si, sj = subgraph(level.ei, level.ej, labels, half)
+        kappa = conductances(c, level.W, inside, level.lam, FLOOR)
+        rhs = level.m[nodes, None] * (level.a[nodes] - center[labels[nodes]])
+        y = solve_laplacian(len(nodes), si, sj, kappa, rhs, reduction=ROUGH)
+        kept = nodes, inside, level.lam[inside], level.a[nodes]
+        push(level.ei, level.ej, c, level.im, inside, si, sj, kappa, y, level.lam, level.a)
+        return kept
+
+    jobs = [(half,) for half in marked_halves(level, labels, marked)]
+    kept = side_by_side(pool, one, jobs)
+    parts = [inside for _, inside, _, _ in kept]
+    left = smooth(level, c, labels, center, parts, goal, AFTER, pool)
     before = float(by_cluster.sum())
     if left > before:
-        level.lam[inside], level.a[nodes] = kept
+        for nodes, inside, lam, a in kept:
+            level.lam[inside], level.a[nodes] = lam, a
         return before
     return left
 

@@ -80,7 +80,8 @@ def solve_path(
         (nan), several times faster: clusters that fused are taken to stay fused, so splits are not
         seen. "selected" says that the caller certifies the γ it selects, by solving there.
     n_jobs : int, optional
-        Threads for the connected components of the graph; −1 for all cores, None for one.
+        Threads; −1 for all cores, None for one. The connected components of the graph are solved side
+        by side, and a graph in one piece uses two: for two halves of its clusters.
     random_state : int, optional
         For the interface of estimators: nothing here is random.
     callback : callable, optional
@@ -120,7 +121,10 @@ def solve_path(
         saved.load(run.engines, builder)
     complete = True
     try:
-        with ThreadPoolExecutor(_threads(n_jobs, len(run.engines))) as pool:
+        threads = _threads(n_jobs)
+        with ThreadPoolExecutor(threads) as pool:
+            if threads > 1 and len(run.engines) == 1:
+                run.engines[0].pool = pool
             for step in range(len(builder.gammas), len(grid)):
                 gamma = float(grid[step])
                 state = run.advance(gamma, pool)
@@ -138,10 +142,10 @@ def solve_path(
     return builder.build(complete)
 
 
-def _threads(n_jobs: int | None, useful: int) -> int:
+def _threads(n_jobs: int | None) -> int:
     if n_jobs is None:
         return 1
-    return max(1, min(useful, n_jobs if n_jobs > 0 else (os.cpu_count() or 1) + 1 + n_jobs))
+    return max(1, n_jobs if n_jobs > 0 else (os.cpu_count() or 1) + 1 + n_jobs)
 
 
 @dataclass(slots=True)

@@ -1,0 +1,38 @@
+"""Two halves of one job, side by side.
+
+Clusters do not touch inside: duals within one half of them can be worked on while another thread
+works on the other half. How a job is halved depends on the job alone and never on the threads, so
+that results do not either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
+from typing import Any
+
+import numpy as np
+
+from ..problem import Ints
+
+# Edges below which a job is not halved: waking a thread costs as much as sweeping over some of them.
+WORTH_HALVING = 4_000
+
+
+def halves(sizes: Ints) -> np.ndarray:
+    """Which clusters belong to the second half; ``sizes`` are the edges inside each.
+
+    Neighbours in number are neighbours in memory: the cut is where half of the edges are passed.
+    """
+    total = int(sizes.sum())
+    if total < WORTH_HALVING:
+        return np.zeros(len(sizes), dtype=np.bool_)
+    return np.cumsum(sizes) - sizes // 2 > total // 2
+
+
+def side_by_side(pool: Executor | None, task: Callable[..., Any], jobs: Sequence[tuple]) -> list:
+    """Results of ``task(*job)``, at most two jobs: the second one in ``pool`` if there is one."""
+    if pool is None or len(jobs) < 2:
+        return [task(*job) for job in jobs]
+    second = pool.submit(task, *jobs[1])
+    return [task(*jobs[0]), second.result()]
