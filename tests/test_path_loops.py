@@ -83,7 +83,8 @@ def test_momentum_extrapolates_and_projects(case):
     last = 0.7 * case.lam
     expected = project(case.lam + 0.6 * (case.lam - last), case.c)
     old = case.lam.copy()
-    momentum(case.ei, case.ej, case.c, case.im, case.a, case.lam, last, np.float64(0.6))
+    every = np.arange(len(case.ei))
+    momentum(case.ei, case.ej, case.c, case.im, case.a, case.lam, last, every, np.float64(0.6))
     np.testing.assert_allclose(case.lam, expected, atol=1e-13)
     np.testing.assert_array_equal(last, old)
     dual = case.Z - (case.D.T @ expected) * case.im[:, None]

@@ -27,8 +27,8 @@ Ints = NDArray[Any]  # of either width: int32 halves the traffic of the inner lo
 # Coarsening stops at this many nodes, where a few Gauss–Seidel passes solve the rest.
 COARSEST = 30
 COARSEST_PASSES = 12
-# Damping of the Jacobi step on T, in units of 1/λ, λ the largest eigenvalue of D⁻¹A: at 1 the coarse
-# matrix would cease to be positive. Power steps find λ to some percent from below.
+# Damping of the Jacobi step on T, in units of 1/λ, λ the largest eigenvalue of D⁻¹A: beyond 1 the
+# coarse matrix ceases to be positive. Power steps find λ to some percent from below.
 OMEGA, POWER_STEPS = 0.95, 4
 # A neighbour is strong if its conductance is at least this share of the node's largest one.
 STRONG = 0.05
@@ -36,7 +36,7 @@ STRONG = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """A sparse matrix −A off the diagonal, row by row: columns below i first, from ``mid`` above."""
+    """−A off the diagonal, row by row: columns below i come first, those above from ``mid``."""
 
     ptr: Ints
     mid: Ints
@@ -176,7 +176,14 @@ def _smooth(
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _transpose(
-    ptr: Ints, col: Ints, val: Singles, other: Singles, free: Ints, out: Ints, x: Singles, y: Singles
+    ptr: Ints,
+    col: Ints,
+    val: Singles,
+    other: Singles,
+    free: Ints,
+    out: Ints,
+    x: Singles,
+    y: Singles,
 ) -> None:
     """Transpose two matrices of one pattern; ``free`` is where the rows of the result begin."""
     for i in range(len(ptr) - 1):
@@ -238,7 +245,14 @@ def _coarse(
 
 @njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
 def _forward(
-    ptr: Ints, mid: Ints, col: Ints, val: Singles, diag: Singles, b: Singles, x: Singles, rest: Singles
+    ptr: Ints,
+    mid: Ints,
+    col: Ints,
+    val: Singles,
+    diag: Singles,
+    b: Singles,
+    x: Singles,
+    rest: Singles,
 ) -> None:
     """Gauss–Seidel from 0, upwards, and what it leaves of b.
 
@@ -410,9 +424,7 @@ def _next(A: Rows) -> tuple[Step, Rows] | None:
     return Step(A, bptr, bcol, pval, tptr, tcol, tval), below
 
 
-def hierarchy(
-    n: int, ei: Ints, ej: Ints, kappa: Floats, ground: Floats
-) -> tuple[list[Step], Rows]:
+def hierarchy(n: int, ei: Ints, ej: Ints, kappa: Floats, ground: Floats) -> tuple[list[Step], Rows]:
     """Aggregate, smooth and coarsen until COARSEST nodes are left; also the last matrix."""
     last, steps = _finest(n, ei, ej, kappa, ground), []
     while len(last.diag) > COARSEST:

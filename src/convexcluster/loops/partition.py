@@ -8,8 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from ..problem import Floats, Ints
+from .sweeps import SUMS
+
+Reals = NDArray[np.floating]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -21,16 +25,17 @@ def find(parent: Ints, x: int) -> int:
     return x
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def fuse(ei: Ints, ej: Ints, c: Floats, lam: Floats, n: int, margin: float) -> tuple[Ints, int]:
+@njit(cache=True, nogil=True, fastmath=SUMS, error_model="numpy")
+def fuse(ei: Ints, ej: Ints, c: Floats, lam: Reals, n: int, margin: float) -> tuple[Ints, int]:
     """Components of the edges with ‖λ‖ < c(1 − margin), numbered by first node."""
     parent = np.arange(n)
     r = lam.shape[1]
     for e in range(len(ei)):
         bound = c[e] * (1 - margin)
-        s = 0.0
+        row = lam[e]
+        s = row[0] - row[0]  # 0 in the precision of λ
         for k in range(r):
-            s += lam[e, k] * lam[e, k]
+            s += row[k] * row[k]
         if s < bound * bound:
             x, y = find(parent, ei[e]), find(parent, ej[e])
             if x < y:
@@ -48,8 +53,8 @@ def fuse(ei: Ints, ej: Ints, c: Floats, lam: Floats, n: int, margin: float) -> t
     return labels, count
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def means(m: Floats, a: Floats, labels: Ints, count: int) -> tuple[Floats, Floats]:
+@njit(cache=True, nogil=True, fastmath=SUMS, error_model="numpy")
+def means(m: Floats, a: Reals, labels: Ints, count: int) -> tuple[Floats, Floats]:
     """Masses and mass means of a per label."""
     r = a.shape[1]
     total = np.zeros(count)
@@ -65,9 +70,9 @@ def means(m: Floats, a: Floats, labels: Ints, count: int) -> tuple[Floats, Float
     return total, center
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, fastmath=SUMS, error_model="numpy")
 def gap_parts(
-    ei: Ints, ej: Ints, c: Floats, m: Floats, a: Floats, lam: Floats, labels: Ints, center: Floats
+    ei: Ints, ej: Ints, c: Floats, m: Floats, a: Reals, lam: Reals, labels: Ints, center: Floats
 ) -> tuple[float, float]:
     """½ Σ m‖a − C‖² and Σ_l (c‖DC‖ − ⟨λ, DC⟩) over the edges between clusters.
 

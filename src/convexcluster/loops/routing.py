@@ -6,9 +6,10 @@ import numpy as np
 from numba import njit
 
 from ..problem import Floats, Ints
+from .sweeps import SUMS
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, fastmath=SUMS, error_model="numpy")
 def residuals(m: Floats, a: Floats, labels: Ints, center: Floats) -> Floats:
     """½ Σ m‖a − C‖² of each cluster."""
     out = np.zeros(len(center))
@@ -32,7 +33,7 @@ def subgraph(ei: Ints, ej: Ints, labels: Ints, wanted: np.ndarray) -> tuple[Ints
     return nodes, inside, number[ei[inside]], number[ej[inside]]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, fastmath=SUMS, error_model="numpy")
 def conductances(c: Floats, W: Floats, inside: Ints, lam: Floats, floor: float) -> Floats:
     """κ = W · max(1 − ‖λ‖/c, floor)."""
     out = np.empty(len(inside))
@@ -45,7 +46,7 @@ def conductances(c: Floats, W: Floats, inside: Ints, lam: Floats, floor: float) 
     return out
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, fastmath=SUMS, error_model="numpy")
 def push(
     ei: Ints,
     ej: Ints,
@@ -81,7 +82,7 @@ def push(
             aj[k] += (new - v) * z
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, fastmath=SUMS, error_model="numpy")
 def flows(
     inside: Ints,
     si: Ints,

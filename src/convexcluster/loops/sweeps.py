@@ -17,6 +17,9 @@ from ..problem import Floats, Ints
 
 Reals = NDArray[np.floating]
 
+# Sums over the dimensions may be reordered, so that they use vector units.
+SUMS = {"contract", "reassoc", "nsz", "arcp"}
+
 # An edge whose dual sits on its sphere is moved by half a step: the full step overshoots along the
 # sphere while its neighbours turn as well. Measured, it halves the number of passes.
 DAMPED = 0.5
@@ -25,7 +28,7 @@ DAMPED = 0.5
 ON_SPHERE = 1 - 1e-6
 
 
-@njit(cache=True, nogil=True, fastmath={"contract", "reassoc", "nsz", "arcp"}, error_model="numpy")
+@njit(cache=True, nogil=True, fastmath=SUMS, error_model="numpy")
 def sweep(
     ei: Ints,
     ej: Ints,
@@ -100,7 +103,7 @@ def sweep(
                 aj[k] += d * y
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, fastmath=SUMS, error_model="numpy")
 def set_points(ei: Ints, ej: Ints, sums: Floats, im: Floats, lam: Floats, a: Floats) -> None:
     """a = M⁻¹(Σz − DᵀΛ), in place."""
     n, r = a.shape
@@ -117,7 +120,7 @@ def set_points(ei: Ints, ej: Ints, sums: Floats, im: Floats, lam: Floats, a: Flo
             a[i, k] *= im[i]
 
 
-@njit(cache=True, nogil=True, fastmath={"contract", "reassoc", "nsz", "arcp"}, error_model="numpy")
+@njit(cache=True, nogil=True, fastmath=SUMS, error_model="numpy")
 def momentum(
     ei: Ints,
     ej: Ints,
@@ -126,12 +129,13 @@ def momentum(
     a: Reals,
     lam: Reals,
     last: Reals,
+    idx: Ints,
     beta: np.floating,
 ) -> None:
-    """λ ← Proj(λ + β(λ − last)) and a with it; ``last`` becomes the old λ."""
+    """λ ← Proj(λ + β(λ − last)) on the edges ``idx``, a with it; ``last`` becomes the old λ."""
     r = a.shape[1]
     zero = beta - beta
-    for e in range(len(ei)):
+    for e in idx:
         row, old, ai, aj = lam[e], last[e], a[ei[e]], a[ej[e]]
         x, y = im[ei[e]], im[ej[e]]
         s = zero
@@ -152,7 +156,7 @@ def momentum(
             aj[k] += d * y
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, fastmath=SUMS, error_model="numpy")
 def dual_loss(m: Floats, a: Reals) -> float:
     """½ Σ m‖a‖², which falls as the dual rises."""
     total = 0.0
@@ -164,7 +168,7 @@ def dual_loss(m: Floats, a: Reals) -> float:
     return total
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, fastmath=SUMS, error_model="numpy")
 def clip_into(rough: Reals, c: Floats, lam: Floats) -> None:
     """λ = Proj_c(rough) in double precision: feasible whatever the precision of ``rough``."""
     for e in range(len(c)):

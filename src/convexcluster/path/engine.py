@@ -27,7 +27,8 @@ from .levels import Level, labels_below, lift_all, refine
 from .mixed import solve_mixed
 from .rotate import freeze
 from .route import Scratch, correct, descend
-from .top import Clusters, solve_top
+from .smooth import Smooth
+from .top import WIDE, Clusters, solve_top
 
 # A new level costs about this many passes over its edges at every γ (sweeps, lifting, lowering).
 # It is made when that is less than what it saves: passes on the top times the nodes that went.
@@ -95,10 +96,16 @@ class Engine:
         self.node = np.arange(len(masses))  # node of the top level that holds each sample
         self.scratch = Scratch(len(masses))
         self.pool: Executor | None = None  # a second thread for halves of jobs
+        wide = sums.shape[1] > WIDE and len(ei) > 0
+        self.smooth = Smooth(self.levels[0]) if wide else None
 
     def advance(self, gamma: float, allowed: float) -> State:
         """Solve at γ, which must be above the γ before, to an absolute gap of ``allowed``."""
         self.allowed = allowed
+        if self.smooth is not None:
+            state = self._advance_smoothly(gamma)
+            if state is not None:
+                return state
         c = [gamma * level.W for level in self.levels]
         if self.used.any():
             c[0] = np.sqrt(np.maximum(c[0] ** 2 - self.used, 0.0))
@@ -114,6 +121,23 @@ class Engine:
         self.scratch.remember(clusters)
         self.gamma_before, self.gamma = self.gamma, gamma
         return state
+
+    def _advance_smoothly(self, gamma: float) -> State | None:
+        """Newton's method while nothing fuses; its last duals are left to the sweeps after that."""
+        assert self.smooth is not None
+        base = self.levels[0]
+        room = (1 - MARGIN) * self.allowed - self.lost
+        point = self.smooth.advance(gamma, gamma * base.W, room, self.pool)
+        if point is None:
+            self.smooth.duals(self.gamma * base.W, base.lam)
+            self.smooth = None
+            return None
+        loss = dual_loss(base.m, point.A - point.G * base.im[:, None])
+        self.dual_value = dual_loss(base.m, self.smooth.z) - loss
+        self.gamma_before, self.gamma = self.gamma, gamma
+        centers = point.A if self.basis is None else point.A @ self.basis.T
+        nothing = np.empty((0, 2), dtype=np.int64), np.empty(0)
+        return State(np.arange(base.n), centers, point.gap + self.lost, *nothing)
 
     def _climb(self, gamma: float, allowed: float) -> State:
         """A first γ that is too large to be solved at once: start below it, loosely."""
@@ -184,7 +208,7 @@ class Engine:
         room = (1 - MARGIN) * self.allowed - self.lost
         target = TOP_SHARE * self.allowed
         for _ in range(ATTEMPTS):
-            found = solve_top(levels[-1], c[-1], target)
+            found = solve_top(levels[-1], c[-1], target, self.pool)
             labels = labels_below(levels, found.labels)
             whole = replace(found, labels=labels[0])
             if len(levels) == 1 or not self.certify:

@@ -16,6 +16,13 @@ from ..loops.levels import add_rows, contract, lift_duals
 from ..loops.sweeps import set_points
 from ..problem import Floats, Ints
 
+# Numbers of Λ below which sweeps over a level are not halved: waking a thread costs a twentieth of
+# a millisecond, as much as sweeping once over as many.
+WORTH_HALVING = 50_000
+
+# The least share of the nodes on one side of the cut.
+LEAST_HALF = 0.4
+
 
 @dataclass(frozen=True, slots=True)
 class Link:
@@ -45,6 +52,7 @@ class Level:
     every: Ints = field(init=False)
     before: Floats = field(init=False)
     link: Link | None = None
+    _halves: list[Ints] | None = None
 
     def __post_init__(self) -> None:
         self.im = 1 / self.m
@@ -62,6 +70,26 @@ class Level:
         """The link to the next level, which must exist."""
         assert self.link is not None
         return self.link
+
+    def halves(self) -> list[Ints]:
+        """Edges on either side of a cut through the nodes, and those across it; kept once found.
+
+        Nodes are numbered along the graph, so that few edges cross the best cut near the middle.
+        A level that is too small to be halved has one part.
+        """
+        if self._halves is None:
+            self._halves = [self.every]
+            if self.lam.size >= WORTH_HALVING:
+                ends = np.bincount(self.ei, minlength=self.n) - np.bincount(
+                    self.ej, minlength=self.n
+                )
+                crossing = np.cumsum(ends)  # edges from nodes up to i to later ones
+                first, last = int(LEAST_HALF * self.n), int((1 - LEAST_HALF) * self.n)
+                cut = first + int(np.argmin(crossing[first : last + 1]))
+                below, above = self.ej <= cut, self.ei > cut
+                parts = below, above, ~(below | above)
+                self._halves = [np.flatnonzero(part) for part in parts]
+        return self._halves
 
     def refresh(self) -> None:
         """Recompute a from λ."""

@@ -71,7 +71,7 @@ def solve_mixed(
     nodes, count = mixed_labels(levels, clusters.labels, clusters.center, clusters.count, opened)
     graph, link = base.contracted(nodes, count, c / gamma)
     graph.refresh()
-    found = solve_top(graph, gamma * graph.W, 0.15 * room)
+    found = solve_top(graph, gamma * graph.W, 0.15 * room, pool)
     labels = found.labels[nodes]
     inside = lower_duals(
         base.ei, base.ej, c, link.up, link.share, labels, base.lam, graph.lam, graph.before

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from ..problem import Ints
+from .levels import Level
 
-# Edges below which a job is not halved: waking a thread costs as much as sweeping over some of them.
+# Edges below which a job is not halved: waking a thread costs as much as sweeping over these.
 WORTH_HALVING = 4_000
 
 
@@ -36,3 +37,11 @@ def side_by_side(pool: Executor | None, task: Callable[..., Any], jobs: Sequence
         return [task(*job) for job in jobs]
     second = pool.submit(task, *jobs[1])
     return [task(*jobs[0]), second.result()]
+
+
+def over_halves(
+    level: Level, task: Callable[..., Any], pool: Executor | None, *given: Any, after: tuple = ()
+) -> list:
+    """``task(ei, ej, *given, edges, *after)`` on both halves of a level, then across the cut."""
+    jobs = [(level.ei, level.ej, *given, part, *after) for part in level.halves()]
+    return [*side_by_side(pool, task, jobs[:2]), *(task(*job) for job in jobs[2:])]

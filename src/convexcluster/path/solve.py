@@ -80,8 +80,8 @@ def solve_path(
         (nan), several times faster: clusters that fused are taken to stay fused, so splits are not
         seen. "selected" says that the caller certifies the γ it selects, by solving there.
     n_jobs : int, optional
-        Threads; −1 for all cores, None for one. The connected components of the graph are solved side
-        by side, and a graph in one piece uses two: for two halves of its clusters.
+        Threads; −1 for all cores, None for one. Connected components of the graph are solved side
+        by side; a graph in one piece uses two, for two halves of its clusters.
     random_state : int, optional
         For the interface of estimators: nothing here is random.
     callback : callable, optional

@@ -7,6 +7,7 @@ cluster, so that the demand of each cluster balances exactly.
 
 from __future__ import annotations
 
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +17,7 @@ from ..loops.partition import fuse, gap_parts, means
 from ..loops.sweeps import DAMPED, clip_into, dual_loss, momentum, sweep
 from ..problem import Floats, Ints
 from .levels import Level
+from .pair import over_halves
 
 # The share of its capacity that an edge must leave unused to count as fused. Sweeps project
 # saturated duals on the sphere exactly, so that anything above round-off separates the two; 1e-3
@@ -55,24 +57,26 @@ class Clusters:
         return self.fit + self.slack
 
 
-def clusters_of(level: Level, c: Floats) -> Clusters:
-    """Read the clusters off the duals."""
-    labels, count = fuse(level.ei, level.ej, c, level.lam, level.n, MARGIN)
-    _, center = means(level.m, level.a, labels, count)
-    fit, slack = gap_parts(level.ei, level.ej, c, level.m, level.a, level.lam, labels, center)
+def clusters_of(level: Level, c: Floats, lam: Any = None, a: Any = None) -> Clusters:
+    """Read the clusters off the duals: those of the level, or others with their own points."""
+    lam, a = (level.lam, level.a) if lam is None else (lam, a)
+    labels, count = fuse(level.ei, level.ej, c, lam, level.n, MARGIN)
+    _, center = means(level.m, a, labels, count)
+    fit, slack = gap_parts(level.ei, level.ej, c, level.m, a, lam, labels, center)
     return Clusters(labels, count, center, fit, slack)
 
 
-def solve_top(level: Level, c: Floats, target: float) -> Clusters:
+def solve_top(level: Level, c: Floats, target: float, pool: Executor | None = None) -> Clusters:
     """Sweep with momentum until the gap of the level is below ``target``.
 
     Nesterov's momentum over blocks of sweeps, started again whenever the dual falls. In many
-    dimensions the sweeps run in single precision; the gap is always taken in double.
+    dimensions the sweeps run in single precision, which also tells when to take the gap in double.
     """
     found = clusters_of(level, c)
     if found.gap <= target or len(c) == 0:
         return found
-    kind: Any = np.float32 if level.sums.shape[1] > WIDE else np.float64
+    single = level.sums.shape[1] > WIDE
+    kind: Any = np.float32 if single else np.float64
     lam: Any = level.lam.astype(kind, copy=False)
     a: Any = level.a.astype(kind, copy=False)
     im: Any = level.im.astype(kind, copy=False)
@@ -82,14 +86,12 @@ def solve_top(level: Level, c: Floats, target: float) -> Clusters:
     weight, loss, passes, check = 1.0, np.inf, 0, BLOCK
     limit = max(MAX_PASSES, int(SMALL_WORK / (1 + level.lam.size)))
     while passes < limit:
-        sweep(level.ei, level.ej, room, im, a, lam, level.every, BLOCK, damp)
+        over_halves(level, sweep, pool, room, im, a, lam, after=(BLOCK, damp))
         passes += BLOCK
         if passes >= check:
-            if lam is not level.lam:
-                clip_into(lam, c, level.lam)
-                level.refresh()
-                a[:] = level.a
-            found = clusters_of(level, c)
+            found = clusters_of(level, c, lam, a)
+            if single and found.gap <= target:
+                found = _in_double(level, c, lam, a)
             if found.gap <= target:
                 break
             check = passes + max(BLOCK, passes // 4 // BLOCK * BLOCK)
@@ -99,10 +101,20 @@ def solve_top(level: Level, c: Floats, target: float) -> Clusters:
         loss = now
         following = 0.5 * (1 + np.sqrt(1 + 4 * weight * weight))
         beta = kind((weight - 1) / following)
-        momentum(level.ei, level.ej, room, im, a, lam, last, beta)
+        over_halves(level, momentum, pool, room, im, a, lam, last, after=(beta,))
         weight = following
+    if single and passes >= limit:
+        found = _in_double(level, c, lam, a)
     found.passes = passes
     return found
+
+
+def _in_double(level: Level, c: Floats, lam: Any, a: Any) -> Clusters:
+    """Take over duals of single precision, feasible in double; ``a`` is set to their points."""
+    clip_into(lam, c, level.lam)
+    level.refresh()
+    a[:] = level.a
+    return clusters_of(level, c)
 
 
 def accelerate(level: Level, c: Floats, stop: float, passes: int) -> float:
@@ -120,6 +132,6 @@ def accelerate(level: Level, c: Floats, stop: float, passes: int) -> float:
         loss = now
         following = 0.5 * (1 + np.sqrt(1 + 4 * weight * weight))
         beta = np.float64((weight - 1) / following)
-        momentum(level.ei, level.ej, c, level.im, level.a, level.lam, last, beta)
+        momentum(level.ei, level.ej, c, level.im, level.a, level.lam, last, level.every, beta)
         weight = following
     return dual_loss(level.m, level.a)

@@ -1,0 +1,71 @@
+"""Passes over the edges while nothing has fused: F is smooth, and its gradient is the gap.
+
+    F(A) = ½ Σ m‖z − a‖² + Σ_l c_l ‖a_i − a_j‖,   u_l = (a_i − a_j)/‖a_i − a_j‖,
+    G = m(a − z) + Σ ± c_l u_l,                    ∇²F = m + Σ_l (c_l/‖a_i − a_j‖)(I − u_l u_lᵀ).
+
+The loops run over the edges ``idx`` alone, so that two halves of a graph can go side by side.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from ..problem import Floats, Ints
+from .sweeps import SUMS
+
+Singles = NDArray[np.float32]
+
+
+@njit(cache=True, nogil=True, fastmath=SUMS, error_model="numpy")
+def pulls(
+    ei: Ints, ej: Ints, c: Floats, A: Floats, u: Singles, stiff: Singles, G: Floats, idx: Ints
+) -> tuple[float, float]:
+    """u and c/‖a_i − a_j‖ of every edge, its pull added to G; returns Σ c‖a_i − a_j‖ and min ‖·‖/c.
+
+    The pulls themselves are in double precision; only what the Hessian needs is kept in single.
+    """
+    r = A.shape[1]
+    total, least = 0.0, np.inf
+    d = np.empty(r)
+    for e in idx:
+        ai, aj, gi, gj, row = A[ei[e]], A[ej[e]], G[ei[e]], G[ej[e]], u[e]
+        s = 0.0
+        for k in range(r):
+            x = ai[k] - aj[k]
+            d[k] = x
+            s += x * x
+        s = np.sqrt(s)
+        total += c[e] * s
+        least = min(least, s / c[e])
+        f = 1 / s
+        pull = c[e] * f
+        stiff[e] = pull
+        for k in range(r):
+            x = d[k]
+            row[k] = x * f
+            gi[k] += pull * x
+            gj[k] -= pull * x
+    return total, least
+
+
+@njit(cache=True, nogil=True, fastmath=SUMS, error_model="numpy")
+def bend(
+    ei: Ints, ej: Ints, u: Singles, stiff: Singles, x: Singles, out: Singles, idx: Ints
+) -> None:
+    """out += Σ_l (c_l/‖·‖)(I − uuᵀ)(x_i − x_j): the Hessian's part of the edges."""
+    r = x.shape[1]
+    d = np.empty(r, np.float32)
+    for e in idx:
+        xi, xj, oi, oj, row = x[ei[e]], x[ej[e]], out[ei[e]], out[ej[e]], u[e]
+        along = np.float32(0)
+        for k in range(r):
+            v = xi[k] - xj[k]
+            d[k] = v
+            along += v * row[k]
+        f = stiff[e]
+        for k in range(r):
+            v = f * (d[k] - along * row[k])
+            oi[k] += v
+            oj[k] -= v

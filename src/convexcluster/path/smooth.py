@@ -1,0 +1,139 @@
+"""Before anything fuses: Newton's method on the samples themselves.
+
+While all distances ‖a_i − a_j‖ along edges are positive, F is smooth, λ_l = c_l u_l is the dual of
+the point A, and the duality gap is ½ Σ ‖G_i‖²/m_i, G the gradient of F. In many dimensions this
+lasts long, and a few steps of Newton's method replace hundreds of sweeps. The steps are solved by
+conjugate gradients in single precision; F, G and the gap are in double.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import Executor
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..loops.smooth import bend, pulls
+from ..problem import Floats
+from .levels import Level
+from .pair import over_halves
+
+# A step of Newton's method is solved until the gap that it would leave in a quadratic F is this
+# share of the target, but no further than to ROUGH: beyond, F is not quadratic enough to gain.
+AIM, ROUGH = 0.25, 1e-3
+
+# Applications of the Hessian per γ. One costs as much as a sweep; where more are needed edges are
+# about to fuse, and sweeps do better.
+MAX_BENDS = 40
+
+# A step must bring the gap down to this share; else F is not smooth enough between here and there.
+FALL = 0.5
+
+# Then a γ halfway is solved first, to LOOSE times the gap; if that is no help, samples have fused.
+BETWEEN, LOOSE = 1, 100.0
+
+
+@dataclass(slots=True)
+class Point:
+    """A point with what one pass over the edges tells about it."""
+
+    A: Floats
+    G: Floats
+    value: float
+    gap: float
+
+
+class Smooth:
+    """Centroids of all samples along γ for as long as none of them meet.
+
+    Parameters
+    ----------
+    base : Level
+        The graph of the samples.
+    """
+
+    def __init__(self, base: Level) -> None:
+        self.base = base
+        self.z = base.sums * base.im[:, None]
+        self.u = np.empty(base.lam.shape, np.float32)
+        self.stiff = np.empty(len(base.ei), np.float32)
+        self.A, self.before = self.z, self.z
+        self.gamma = self.gamma_before = 0.0
+
+    def advance(
+        self, gamma: float, c: Floats, target: float, pool: Executor | None
+    ) -> Point | None:
+        """Solve at γ to a gap of ``target``; None if that fails, most likely as edges fuse."""
+        ahead, failures = [gamma], 0
+        while True:
+            stop = ahead[-1]
+            wanted = target if stop == gamma else LOOSE * target
+            point = self._step(stop, c * (stop / gamma), wanted, pool)
+            if point is None:
+                failures += 1
+                if failures > BETWEEN or self.gamma == 0:
+                    return None
+                ahead.append(float(np.sqrt(self.gamma * stop)))
+                continue
+            self.before, self.A = self.A, point.A
+            self.gamma_before, self.gamma = self.gamma, stop
+            if stop == gamma:
+                return point
+            ahead.pop()
+
+    def _step(self, gamma: float, c: Floats, target: float, pool: Executor | None) -> Point | None:
+        """Extrapolate to γ and take steps of Newton's method for as long as each is a success."""
+        length = self.gamma - self.gamma_before
+        ahead = (gamma - self.gamma) / length if length else 0.0
+        point = self._at(self.A + ahead * (self.A - self.before), c, pool)
+        bends = 0
+        while point is not None and point.gap > target:
+            share = max(AIM * target / point.gap, ROUGH)
+            direction, used = self._newton(point.G, share, MAX_BENDS - bends, pool)
+            bends += used
+            following = self._at(point.A + direction, c, pool)
+            if following is None or following.gap > FALL * point.gap or bends >= MAX_BENDS:
+                return None
+            point = following
+        return point
+
+    def duals(self, c: Floats, lam: Floats) -> None:
+        """λ = c u at the last point that was solved, in place."""
+        D = self.A[self.base.ei] - self.A[self.base.ej]
+        lengths = np.sqrt((D**2).sum(axis=1))
+        np.multiply(D, (c / np.maximum(lengths, 1e-300))[:, None], out=lam)
+
+    def _at(self, A: Floats, c: Floats, pool: Executor | None) -> Point | None:
+        base = self.base
+        G = base.m[:, None] * (A - self.z)
+        value = 0.5 * float(np.vdot(G, A - self.z))
+        found = over_halves(base, pulls, pool, c, A, self.u, self.stiff, G)
+        if min(least for _, least in found) <= 0:
+            return None
+        gap = 0.5 * float(np.einsum("ik,ik,i->", G, G, base.im))
+        return Point(A, G, value + sum(total for total, _ in found), gap)
+
+    def _newton(
+        self, G: Floats, share: float, limit: int, pool: Executor | None
+    ) -> tuple[Floats, int]:
+        """Solve ∇²F x = −G by conjugate gradients until ‖residual‖² ≤ share · ‖G‖²."""
+        base = self.base
+        m = base.m.astype(np.float32)[:, None]
+        degree = np.bincount(base.ei, self.stiff, base.n) + np.bincount(base.ej, self.stiff, base.n)
+        scale = (1 / (base.m + degree)).astype(np.float32)[:, None]
+        rest = -G.astype(np.float32)
+        x, p, out = np.zeros_like(rest), np.zeros_like(rest), np.empty_like(rest)
+        goal, before, used = share * float(np.vdot(rest, rest)), 1.0, 0
+        while used < limit and float(np.vdot(rest, rest)) > goal:
+            y = scale * rest
+            slope = float(np.vdot(rest, y))
+            p *= np.float32(slope / before if used else 0.0)
+            p += y
+            before = slope
+            np.multiply(m, p, out=out)
+            over_halves(base, bend, pool, self.u, self.stiff, p, out)
+            step = np.float32(slope / float(np.vdot(p, out)))
+            x += step * p
+            rest -= step * out
+            used += 1
+        return x.astype(np.float64), used
