@@ -12,6 +12,7 @@ Reference: Vaněk, Mandel, Brezina, Algebraic multigrid by smoothed aggregation,
 
 from __future__ import annotations
 
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,6 +33,8 @@ COARSEST_PASSES = 12
 OMEGA, POWER_STEPS = 0.95, 4
 # A neighbour is strong if its conductance is at least this share of the node's largest one.
 STRONG = 0.05
+# Columns that each of two halves must have to be solved apart.
+COLUMNS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -468,20 +471,40 @@ def solve_laplacian(
     ground: Floats | None = None,
     reduction: float,
     max_iter: int = 30,
+    pool: Executor | None = None,
 ) -> Floats:
-    """Solve until ‖residual‖² ≤ reduction · ‖rhs‖² or for ``max_iter`` iterations."""
+    """Solve until ‖residual‖² ≤ reduction · ‖rhs‖² or for ``max_iter`` iterations.
+
+    Many columns are solved in two halves, one of them in ``pool`` if there is one.
+    """
     unit, strongest = float(np.abs(rhs).max(initial=0.0)), float(kappa.max(initial=0.0))
-    y = np.zeros_like(rhs)
     if unit == 0 or strongest == 0:
-        return y
+        return np.zeros_like(rhs)
     # single precision has a narrow range: the sizes of rhs and κ are taken out
     extra = np.zeros(n) if ground is None else ground / strongest
     steps, last = hierarchy(n, ei, ej, kappa / strongest, extra)
+    rest, half = rhs / unit, rhs.shape[1] // 2
+    if half < COLUMNS:
+        y = _conjugate_gradients(steps, last, extra, rest, reduction, max_iter)
+    else:
+        given = reduction, max_iter
+        parts = (np.ascontiguousarray(part) for part in (rest[:, :half], rest[:, half:]))
+        jobs = [(steps, last, extra, part, *given) for part in parts]
+        other = pool.submit(_conjugate_gradients, *jobs[1]) if pool else None
+        first = _conjugate_gradients(*jobs[0])
+        second = other.result() if other else _conjugate_gradients(*jobs[1])
+        y = np.concatenate([first, second], axis=1)
+    return y * (unit / strongest)
+
+
+def _conjugate_gradients(
+    steps: list[Step], last: Rows, ground: Floats, rest: Floats, reduction: float, max_iter: int
+) -> Floats:
+    """Solve for ``rest``, which is used up."""
     A = steps[0].A if steps else last
-    rest = rhs / unit
     square = np.vdot(rest, rest)
     goal = reduction * square
-    p, w, before = np.zeros_like(rest), np.empty_like(rest), 1.0
+    p, w, y, before = np.zeros_like(rest), np.empty_like(rest), np.zeros_like(rest), 1.0
     for it in range(max_iter):
         if square <= goal:
             break
@@ -490,10 +513,10 @@ def solve_laplacian(
         p *= slope / before if it else 0.0
         p += x
         before = slope
-        curvature = _differences(A.ptr, A.col, A.val, extra, p, w)
+        curvature = _differences(A.ptr, A.col, A.val, ground, p, w)
         if curvature <= 0:
             break
         y += (slope / curvature) * p
         rest -= (slope / curvature) * w
         square = np.vdot(rest, rest)
-    return y * (unit / strongest)
+    return y

@@ -24,13 +24,41 @@ def residuals(m: Floats, a: Floats, labels: Ints, center: Floats) -> Floats:
     return out
 
 
+@njit(cache=True, nogil=True, error_model="numpy")
 def subgraph(ei: Ints, ej: Ints, labels: Ints, wanted: np.ndarray) -> tuple[Ints, Ints, Ints, Ints]:
     """Nodes and inner edges of the wanted clusters; edges also in the numbers of those nodes."""
-    opened = wanted[labels]
-    nodes = np.flatnonzero(opened)
-    number = np.cumsum(opened) - 1
-    inside = np.flatnonzero(opened[ei] & (labels[ei] == labels[ej]))
-    return nodes, inside, number[ei[inside]], number[ej[inside]]
+    n = len(labels)
+    number, nodes = np.empty(n, np.int64), np.empty(n, np.int64)
+    count = 0
+    for i in range(n):
+        number[i] = count
+        if wanted[labels[i]]:
+            nodes[count] = i
+            count += 1
+    size = 0
+    for e in range(len(ei)):
+        t = labels[ei[e]]
+        if t == labels[ej[e]] and wanted[t]:
+            size += 1
+    inside, si, sj = np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.int64)
+    size = 0
+    for e in range(len(ei)):
+        t = labels[ei[e]]
+        if t == labels[ej[e]] and wanted[t]:
+            inside[size], si[size], sj[size] = e, number[ei[e]], number[ej[e]]
+            size += 1
+    return nodes[:count].copy(), inside, si, sj
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def edges_inside(ei: Ints, ej: Ints, labels: Ints, count: int) -> Ints:
+    """Number of edges inside each cluster."""
+    out = np.zeros(count, np.int64)
+    for e in range(len(ei)):
+        t = labels[ei[e]]
+        if t == labels[ej[e]]:
+            out[t] += 1
+    return out
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS, error_model="numpy")

@@ -49,8 +49,8 @@ def sweep(
     if r == 2:
         for p in range(passes):
             for q in range(size):
-                e = idx[q] if p % 2 == 0 else idx[size - 1 - q]
-                i, j = ei[e], ej[e]
+                e = np.uintp(idx[q] if p % 2 == 0 else idx[size - 1 - q])
+                i, j = np.uintp(ei[e]), np.uintp(ej[e])  # unsigned: no test for negative ones
                 x, y = im[i], im[j]
                 bound = c[e] * c[e]
                 l0, l1 = lam[e, 0], lam[e, 1]

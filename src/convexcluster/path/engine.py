@@ -216,7 +216,7 @@ class Engine:
             goal = room - found.slack
             whole.fit = descend(levels, c, labels, found.center, goal, self.pool)
             if whole.fit > goal:
-                self.scratch.route(base, c[0], gamma, self.gamma, whole, goal, self.last)
+                self.scratch.route(base, c[0], gamma, self.gamma, whole, goal, self.last, self.pool)
                 correct(base, c[0], whole, goal, self.pool)
             if whole.fit > goal:
                 return self._open(gamma, c[0], whole, room), True
@@ -302,7 +302,9 @@ class Engine:
         above, top.link = top.contracted(labels, clusters.count)
         self.levels.append(above)
         self._locate()
-        frozen = freeze(base, above, self.inside, c, self.allowed) if self.certify else None
+        frozen = None
+        if self.certify:
+            frozen = freeze(base, above, self.inside, c, self.allowed, self.pool)
         if frozen is not None:
             self.used += frozen.used
             self.lost += frozen.residual

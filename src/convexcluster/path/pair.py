@@ -17,7 +17,7 @@ from ..problem import Ints
 from .levels import Level
 
 # Edges below which a job is not halved: waking a thread costs as much as sweeping over these.
-WORTH_HALVING = 4_000
+WORTH_HALVING = 10_000
 
 
 def halves(sizes: Ints) -> np.ndarray:

@@ -13,6 +13,7 @@ Before anything has fused the same formula with λN = 0 truncates Z to its princ
 
 from __future__ import annotations
 
+from concurrent.futures import Executor
 from dataclasses import dataclass
 
 import numpy as np
@@ -61,7 +62,14 @@ def principal(sums: Floats, m: Floats, drop: float) -> tuple[Floats, float]:
     return basis, rest
 
 
-def freeze(base: Level, top: Level, inside: np.ndarray, c: Floats, allowed: float) -> Frozen | None:
+def freeze(
+    base: Level,
+    top: Level,
+    inside: np.ndarray,
+    c: Floats,
+    allowed: float,
+    pool: Executor | None = None,
+) -> Frozen | None:
     """Find the span of the means of ``top`` and route the spread across its complement.
 
     ``inside`` marks the edges of ``base`` within nodes of ``top``. Returns None if a rotation does
@@ -91,7 +99,7 @@ def freeze(base: Level, top: Level, inside: np.ndarray, c: Floats, allowed: floa
     if residual > 0.1 * FROZEN * allowed:
         slack = 1 - np.sqrt((across**2).sum(axis=1)) / np.maximum(room, 1e-300)
         kappa = base.W[edges] * np.maximum(slack, 0.02)
-        y = solve_laplacian(base.n, ei, ej, kappa, rest, reduction=0.01)
+        y = solve_laplacian(base.n, ei, ej, kappa, rest, reduction=0.01, pool=pool)
         flow = across + kappa[:, None] * (y[ei] - y[ej])
         norms = np.sqrt((flow**2).sum(axis=1))
         flow *= np.minimum(1.0, room / np.maximum(norms, 1e-300))[:, None]

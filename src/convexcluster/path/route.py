@@ -17,7 +17,7 @@ import numpy as np
 
 from ..loops.levels import add_rows, lower_duals
 from ..loops.multigrid import solve_laplacian
-from ..loops.routing import conductances, flows, push, residuals, subgraph
+from ..loops.routing import conductances, edges_inside, flows, push, residuals, subgraph
 from ..loops.sweeps import DAMPED, sweep
 from ..problem import Floats, Ints
 from .levels import Level
@@ -134,9 +134,8 @@ def correct(
 
 def marked_halves(level: Level, labels: Ints, marked: np.ndarray) -> list[np.ndarray]:
     """The marked clusters in two halves of about equally many edges, or in one if they are few."""
-    where = labels[level.ei]
-    own = marked[where] & (where == labels[level.ej])
-    second = halves(np.bincount(where[own], minlength=len(marked)))
+    sizes = edges_inside(level.ei, level.ej, labels, len(marked))
+    second = halves(np.where(marked, sizes, 0))
     return [half for half in (marked & ~second, marked & second) if half.any()]
 
 
@@ -254,6 +253,7 @@ class Scratch:
         clusters: Clusters,
         goal: float,
         last: Floats,
+        pool: Executor | None = None,
     ) -> None:
         """Replace the duals of standing clusters with residual wherever the new flow fits.
 
@@ -277,7 +277,9 @@ class Scratch:
         p = level.sums[nodes] - level.m[nodes, None] * (mean / total[:, None])[labels[nodes]]
         rhs = np.concatenate([p, demand - p], axis=1)
         reduction = 0.1 * goal / max(float((rhs**2 * level.im[nodes, None]).sum()), goal)
-        y = solve_laplacian(len(nodes), si, sj, level.W[inside], rhs, reduction=reduction)
+        y = solve_laplacian(
+            len(nodes), si, sj, level.W[inside], rhs, reduction=reduction, pool=pool
+        )
         kept, old = level.lam[inside], last[inside]
         ratio = flows(inside, si, sj, c, level.W, y, gamma_before / gamma, level.lam, last)
         worst = np.zeros(clusters.count)

@@ -39,6 +39,10 @@ RELATIVE_TO = ("scale", "objective")
 # about a millisecond per γ, as much as solving these.
 APART = 1_000
 
+# Edges of so many neighbouring samples take turns in a sweep: two in a row then share no sample,
+# and the processor works on both at once: a third less time per sweep, at a little less progress.
+ABREAST = 4
+
 
 def solve_path(
     Z: ArrayLike,
@@ -270,6 +274,13 @@ def _by_neighbourhood(nodes: Ints, edges: Ints, n: int) -> tuple[Ints, Ints, Int
     adjacency = sparse.csr_matrix((ones, (rows, columns)), shape=(size, size))
     nodes = nodes[reverse_cuthill_mckee(adjacency, symmetric_mode=True)]
     number[nodes] = np.arange(size)
-    pairs = np.sort(number[edges].reshape(-1, 2), axis=1)
-    place = np.lexsort((pairs[:, 1], pairs[:, 0]))
-    return nodes, np.ascontiguousarray(pairs[place]), place
+    i, j = number[edges].reshape(-1, 2).T
+    low, high = np.minimum(i, j), np.maximum(i, j)
+    place = np.argsort(low * size + high)
+    low = low[place]
+    turn = np.arange(len(low)) - np.searchsorted(low, low)  # number of an edge among those of i
+    order = np.argsort(
+        (low // ABREAST * (turn.max(initial=0) + 1) + turn) * ABREAST + low % ABREAST
+    )
+    place = place[order]
+    return nodes, np.stack([low[order], high[place]], axis=1), place
