@@ -30,9 +30,10 @@ from .route import Scratch, correct, descend
 from .smooth import Smooth
 from .top import WIDE, Clusters, solve_top
 
-# A new level costs about this many passes over its edges at every γ (sweeps, lifting, lowering).
-# It is made when that is less than what it saves: passes on the top times the nodes that went.
-LEVEL_COST = 12
+# A new level costs about this many passes over its edges at every γ (sweeps, lifting, lowering), and
+# a tenth of a millisecond of calls, in which sweeps touch as many numbers of Λ. It is made when that
+# is less than what it saves: passes on the top times the nodes that went.
+LEVEL_COST, CALLS = 12, 1e4
 
 # The top level may use a quarter of the allowed gap, routing most of the rest; the last 3 % are
 # a margin for the round-off between the estimate and the certificate.
@@ -295,7 +296,8 @@ class Engine:
             self._locate()
         base, top = self.levels[0], self.levels[-1]
         gone = 1 - clusters.count / top.n
-        if gone * max(clusters.passes, 2 * LEVEL_COST) < (LEVEL_COST if self.certify else 1):
+        saved = gone * max(clusters.passes, 2 * LEVEL_COST) * top.lam.size
+        if saved < (LEVEL_COST * top.lam.size + CALLS if self.certify else top.lam.size):
             return
         labels = np.empty(top.n, dtype=np.int64)
         labels[self.node] = clusters.labels

@@ -25,7 +25,7 @@ from .pair import WORTH_HALVING, halves, side_by_side
 from .top import Clusters, accelerate
 
 # Sweeps per level on the way down; level 0, where the residual counts, gets twice as many.
-SWEEPS = 4
+SWEEPS = 2
 
 # Sweeps after an electrical step, which leaves behind what is local and what was clipped.
 AFTER = 10
