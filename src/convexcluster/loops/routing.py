@@ -136,3 +136,59 @@ def flows(
             s += (p + f) * (p + f)
         ratio[q] = np.sqrt(s) / c[e]
     return ratio
+
+
+@njit(cache=True, nogil=True, fastmath=SUMS, error_model="numpy")
+def best_steps(
+    ei: Ints,
+    ej: Ints,
+    m: Floats,
+    a: Floats,
+    lam: Floats,
+    last: Floats,
+    inside: Ints,
+    labels: Ints,
+    center: Floats,
+) -> Floats:
+    """Per cluster, the s at which λ + s(λ − last) leaves the least residual ½ Σ m‖a − C‖².
+
+    With v = Dᵀ(λ − last) over the edges inside, a moves by −s v/m, so s = ⟨a − C, v⟩ / ⟨v, v/m⟩.
+    """
+    n, r = a.shape
+    v = np.zeros((n, r))
+    for e in inside:
+        row, old, vi, vj = lam[e], last[e], v[ei[e]], v[ej[e]]
+        for k in range(r):
+            d = row[k] - old[k]
+            vi[k] += d
+            vj[k] -= d
+    up, down = np.zeros(len(center)), np.zeros(len(center))
+    for i in range(n):
+        t = labels[i]
+        for k in range(r):
+            up[t] += (a[i, k] - center[t, k]) * v[i, k]
+            down[t] += v[i, k] * v[i, k] / m[i]
+    for t in range(len(center)):
+        up[t] = up[t] / down[t] if down[t] > 0 else 0.0
+    return up
+
+
+@njit(cache=True, nogil=True, fastmath=SUMS, error_model="numpy")
+def stretch(
+    ei: Ints, c: Floats, lam: Floats, last: Floats, inside: Ints, labels: Ints, steps: Floats
+) -> None:
+    """λ ← Proj(λ + s(λ − last)) on the edges inside, s that of their cluster."""
+    r = lam.shape[1]
+    for e in inside:
+        f = steps[labels[ei[e]]]
+        if f == 0:
+            continue
+        row, old = lam[e], last[e]
+        s = 0.0
+        for k in range(r):
+            row[k] += f * (row[k] - old[k])
+            s += row[k] * row[k]
+        if s > c[e] * c[e]:
+            g = c[e] / np.sqrt(s)
+            for k in range(r):
+                row[k] *= g

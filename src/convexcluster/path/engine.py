@@ -30,9 +30,9 @@ from .route import Scratch, correct, descend
 from .smooth import Smooth
 from .top import WIDE, Clusters, solve_top
 
-# A new level costs about this many passes over its edges at every γ (sweeps, lifting, lowering), and
-# a tenth of a millisecond of calls, in which sweeps touch as many numbers of Λ. It is made when that
-# is less than what it saves: passes on the top times the nodes that went.
+# A new level costs about this many passes over its edges at every γ (sweeps, lifting, lowering),
+# and a tenth of a millisecond of calls, in which sweeps touch as many numbers of Λ. It is made when
+# that is less than what it saves: passes on the top times the nodes that went.
 LEVEL_COST, CALLS = 12, 1e4
 
 # The top level may use a quarter of the allowed gap, routing most of the rest; the last 3 % are
@@ -215,7 +215,7 @@ class Engine:
             if len(levels) == 1 or not self.certify:
                 return whole, False
             goal = room - found.slack
-            whole.fit = descend(levels, c, labels, found.center, goal, self.pool)
+            whole.fit = descend(levels, c, labels, found.center, goal, self.last, self.pool)
             if whole.fit > goal:
                 self.scratch.route(base, c[0], gamma, self.gamma, whole, goal, self.last, self.pool)
                 correct(base, c[0], whole, goal, self.pool)
@@ -235,7 +235,8 @@ class Engine:
         opened = np.zeros(base.n, dtype=np.bool_)
         for turn in range(ROUNDS):
             clusters = solve_mixed(self.levels, c, gamma, clusters, room, opened, self.pool)
-            correct(base, c, clusters, room - clusters.slack, self.pool)
+            if clusters.slack < room:  # otherwise no flow inside the clusters helps
+                correct(base, c, clusters, room - clusters.slack, self.pool)
             before = best.gap
             if clusters.gap < best.gap:
                 best, kept = clusters, base.lam.copy()
