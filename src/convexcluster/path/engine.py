@@ -26,7 +26,7 @@ from ..problem import Floats, Ints
 from .levels import Level, labels_below, lift_all, refine
 from .mixed import solve_mixed
 from .rotate import freeze
-from .route import Scratch, correct, descend
+from .route import NEAR, Scratch, correct, descend, polish
 from .smooth import Smooth
 from .top import WIDE, Clusters, solve_top
 
@@ -235,8 +235,11 @@ class Engine:
         opened = np.zeros(base.n, dtype=np.bool_)
         for turn in range(ROUNDS):
             clusters = solve_mixed(self.levels, c, gamma, clusters, room, opened, self.pool)
-            if clusters.slack < room:  # otherwise no flow inside the clusters helps
-                correct(base, c, clusters, room - clusters.slack, self.pool)
+            goal = room - clusters.slack  # if that is negative no flow inside clusters helps
+            if clusters.fit > NEAR * goal > 0:
+                correct(base, c, clusters, goal, self.pool)
+            elif clusters.fit > goal > 0:
+                polish(base, c, clusters, goal, self.pool)
             before = best.gap
             if clusters.gap < best.gap:
                 best, kept = clusters, base.lam.copy()

@@ -55,6 +55,9 @@ STALLED = 0.4
 # is that of two electrical steps, and is saved at every later γ. Small ones are cheap to correct.
 LARGE = 0.25
 
+# A large cluster whose flow from scratch was of no use is tried again at this many times the γ.
+AGAIN = 3.0
+
 # Sweeps with momentum that polish a residual, and how many times too large it may be for them to
 # be tried first: together they cost as much as one electrical step on the same clusters.
 POLISH, NEAR = 48, 10
@@ -327,7 +330,6 @@ class Scratch:
         worst = np.zeros(clusters.count)
         where = labels[level.ei[inside]]
         np.maximum.at(worst, where, ratio)
-        self.fits[before[tried]] = gamma * worst[tried]
         back = worst[where] > 1
         level.lam[inside[back]], last[inside[back]] = kept[back], old[back]
         level.refresh()
@@ -336,4 +338,8 @@ class Scratch:
         if worse.any():
             level.lam[inside[worse]], last[inside[worse]] = kept[worse], old[worse]
             level.refresh()
+        # a flow that was of no use may fit later, but not soon
+        kept_flow = tried & (worst <= 1) & (after <= by_cluster)
+        again = np.where(kept_flow, gamma, np.maximum(gamma * worst, AGAIN * gamma))
+        self.fits[before[tried]] = again[tried]
         clusters.fit = float(np.minimum(after, by_cluster).sum())
