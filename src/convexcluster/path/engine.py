@@ -344,6 +344,7 @@ class Engine:
             "parents": np.concatenate([np.empty(0, dtype=np.int64), *parents]),
             "labels": self.scratch.labels,
             "fits": self.scratch.fits,
+            **(self.smooth.to_arrays() if self.smooth is not None else {}),
         }
 
     def restore(self, arrays: dict[str, np.ndarray]) -> None:
@@ -365,3 +366,5 @@ class Engine:
         base.refresh()
         self._locate()
         self.scratch.labels, self.scratch.fits = arrays["labels"], arrays["fits"]
+        if self.smooth is not None and not self.smooth.restore(arrays):
+            self.smooth = None

@@ -17,6 +17,7 @@ import numpy as np
 
 from ..loops.levels import add_rows, lower_duals
 from ..loops.multigrid import solve_laplacian
+from ..loops.partition import means
 from ..loops.routing import (
     best_steps,
     conductances,
@@ -230,11 +231,12 @@ def electrical(
     """One electrical step with the sweeps that follow it; undone if it did harm."""
     by_cluster = residuals(level.m, level.a, labels, center)
     marked = heavy(by_cluster, 0.2 * goal)
+    _, balanced = means(level.m, level.a, labels, len(center))  # what flows inside can reach
 
     def one(half: np.ndarray) -> tuple[Ints, Ints, Floats, Floats]:
         nodes, inside, si, sj = subgraph(level.ei, level.ej, labels, half)
         kappa = conductances(c, level.W, inside, level.lam, FLOOR)
-        rhs = level.m[nodes, None] * (level.a[nodes] - center[labels[nodes]])
+        rhs = level.m[nodes, None] * (level.a[nodes] - balanced[labels[nodes]])
         y = solve_laplacian(len(nodes), si, sj, kappa, rhs, reduction=ROUGH)
         kept = nodes, inside, level.lam[inside], level.a[nodes]
         push(level.ei, level.ej, c, level.im, inside, si, sj, kappa, y, level.lam, level.a)
@@ -313,7 +315,8 @@ class Scratch:
             return
         nodes, inside, si, sj = subgraph(level.ei, level.ej, labels, tried)
         r = level.sums.shape[1]
-        demand = level.m[nodes, None] * (level.a[nodes] - center[labels[nodes]])
+        _, balanced = means(level.m, level.a, labels, clusters.count)
+        demand = level.m[nodes, None] * (level.a[nodes] - balanced[labels[nodes]])
         add_rows(demand, si, level.lam[inside])
         add_rows(demand, sj, -level.lam[inside])
         total = np.bincount(labels, level.m, clusters.count)

@@ -97,6 +97,19 @@ class Smooth:
             point = following
         return point
 
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """Everything that :meth:`restore` needs beyond the graph."""
+        gammas = np.array([self.gamma, self.gamma_before])
+        return {"smooth": self.A, "smooth_before": self.before, "smooth_gammas": gammas}
+
+    def restore(self, arrays: dict[str, np.ndarray]) -> bool:
+        """Take up what :meth:`to_arrays` gave; False if it was saved after samples had fused."""
+        if "smooth" not in arrays:
+            return False
+        self.A, self.before = arrays["smooth"], arrays["smooth_before"]
+        self.gamma, self.gamma_before = arrays["smooth_gammas"].tolist()
+        return True
+
     def duals(self, c: Floats, lam: Floats) -> None:
         """λ = c u at the last point that was solved, in place."""
         D = self.A[self.base.ei] - self.A[self.base.ej]

@@ -15,23 +15,34 @@ import numpy as np
 
 from ..loops.partition import fuse, gap_parts, means
 from ..loops.sweeps import DAMPED, clip_into, dual_loss, momentum, sweep
-from ..problem import Floats, Ints
+from ..problem import Floats, Ints, Problem
+from ..solvers import ssnal
+from ..solvers.driver import drive
 from .levels import Level
 from .pair import over_halves
 
 # The share of its capacity that an edge must leave unused to count as fused. Sweeps project
 # saturated duals on the sphere exactly, so that anything above round-off separates the two; 1e-3
 # leaves out edges that are about to saturate and would have to be split at the next γ.
-MARGIN = 1e-3
+# Where that leaves too large a gap, LAST_MARGIN counts them too.
+MARGIN, LAST_MARGIN = 1e-3, 1e-7
 
 # Sweeps between two steps of momentum: one sweep forward and back twice, so that the point from
 # which the momentum is taken does not depend on the direction of the last pass.
 BLOCK = 4
 
-# Passes after which a level is given up: what is left goes to the corrections or into the gap.
-# A small level may go on for as long as that costs nothing: SMALL_WORK numbers of Λ touched.
+# Passes after which Newton's method takes over, which costs some tens of them per step. A small
+# level may go on for as long as that costs nothing: SMALL_WORK numbers of Λ touched.
 MAX_PASSES = 400
 SMALL_WORK = 4e6
+
+# Newton's steps: as many as touch NEWTON_WORK numbers of Λ, some seconds at most, within limits.
+# NEWTON_SHARE of the gap is left to them: reading the clusters off afterwards costs some of it.
+NEWTON_WORK, LEAST_STEPS, MOST_STEPS = 2e7, 30, 500
+NEWTON_SHARE = 0.3
+
+# A level that sweeps brought this close to its target is left at that: routing has room for it.
+NEAR_ENOUGH = 2.0
 
 # Gain per block below which sweeps on a residual are given up: a hundred more would not help.
 SLOW = 0.02
@@ -64,6 +75,23 @@ def clusters_of(level: Level, c: Floats, lam: Any = None, a: Any = None) -> Clus
     _, center = means(level.m, a, labels, count)
     fit, slack = gap_parts(level.ei, level.ej, c, level.m, a, lam, labels, center)
     return Clusters(labels, count, center, fit, slack)
+
+
+def best_reading(level: Level, c: Floats, A: Floats | None = None) -> Clusters:
+    """The reading of the duals that leaves the least gap: either margin, means of a or of ``A``.
+
+    At a point A of Newton's method the means of a, which multiply the errors of the duals by 1/m,
+    can be far worse than those of A; these leave each cluster a little out of balance instead.
+    """
+    readings = []
+    for margin in (MARGIN, LAST_MARGIN):
+        labels, count = fuse(level.ei, level.ej, c, level.lam, level.n, margin)
+        for points in (level.a,) if A is None else (level.a, A):
+            _, center = means(level.m, points, labels, count)
+            given = level.m, level.a, level.lam, labels, center
+            fit, slack = gap_parts(level.ei, level.ej, c, *given)
+            readings.append(Clusters(labels, count, center, fit, slack))
+    return min(readings, key=lambda reading: reading.gap)
 
 
 def solve_top(level: Level, c: Floats, target: float, pool: Executor | None = None) -> Clusters:
@@ -105,7 +133,28 @@ def solve_top(level: Level, c: Floats, target: float, pool: Executor | None = No
         weight = following
     if single and passes >= limit:
         found = _in_double(level, c, lam, a)
+    if found.gap > target:
+        found = best_reading(level, c)
+    if found.gap > NEAR_ENOUGH * target:
+        found = _newton(level, c, target, found)
     found.passes = passes
+    return found
+
+
+def _newton(level: Level, c: Floats, target: float, found: Clusters) -> Clusters:
+    """Semismooth Newton where sweeps are slow: long chains of clusters, or masses far apart."""
+    edges = np.stack([level.ei, level.ej], axis=1)
+    problem = Problem(level.sums * level.im[:, None], edges, c, 1.0, level.m)
+    kept = level.lam.copy()
+    steps = int(np.clip(NEWTON_WORK / level.lam.size, LEAST_STEPS, MOST_STEPS))
+    solution = drive(ssnal.METHOD, problem, NEWTON_SHARE * target, steps, warm=level.lam)
+    level.lam[:] = solution.Lam
+    level.refresh()
+    better = best_reading(level, c, np.ascontiguousarray(solution.A))
+    if better.gap < found.gap:
+        return better
+    level.lam[:] = kept
+    level.refresh()
     return found
 
 
