@@ -61,7 +61,7 @@ class Smooth:
         self.gamma = self.gamma_before = 0.0
 
     def advance(
-        self, gamma: float, c: Floats, target: float, pool: Executor | None
+        self, gamma: float, c: Floats, target: float, pool: Executor | None = None
     ) -> Point | None:
         """Solve at γ to a gap of ``target``; None if that fails, most likely as edges fuse."""
         ahead, failures = [gamma], 0

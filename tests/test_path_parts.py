@@ -1,0 +1,193 @@
+"""The pieces of the path: Newton before fusions and on tops, halves of a job, extrapolation."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_blobs, make_moons
+from sklearn.neighbors import NearestNeighbors
+
+from convexcluster import solve, solve_path
+from convexcluster.certificate import duality_gap, project
+from convexcluster.graph import laplacian
+from convexcluster.loops.multigrid import _finest, _largest, solve_laplacian
+from convexcluster.loops.routing import best_steps, residuals, stretch
+from convexcluster.path import checkpoint as checkpoint_module
+from convexcluster.path import pair
+from convexcluster.path import top as top_module
+from convexcluster.path.levels import Level
+from convexcluster.path.pair import halves, over_halves, side_by_side
+from convexcluster.path.smooth import Smooth
+from convexcluster.path.top import solve_top
+from convexcluster.problem import Problem
+
+
+def knn(X, k=8):
+    near = NearestNeighbors(n_neighbors=k + 1).fit(X).kneighbors(X, return_distance=False)
+    pairs = np.stack([np.repeat(np.arange(len(X)), k), near[:, 1:].ravel()], axis=1)
+    edges = np.unique(np.sort(pairs, axis=1), axis=0)
+    return edges, np.exp(-0.5 * ((X[edges[:, 0]] - X[edges[:, 1]]) ** 2).mean(axis=1))
+
+
+def level_of(X, edges, weights, masses=None):
+    m = np.ones(len(X)) if masses is None else masses
+    ei, ej = (np.ascontiguousarray(e) for e in edges.T)
+    level = Level(ei, ej, weights, m, m[:, None] * X, np.zeros((len(ei), X.shape[1])))
+    level.refresh()
+    return level
+
+
+@pytest.fixture(scope="module")
+def wide():
+    X, _ = make_blobs(120, n_features=20, centers=3, random_state=0)
+    X = X - X.mean(axis=0)
+    return X, *knn(X)
+
+
+def test_newton_before_fusions_has_the_gap_that_it_says(wide):
+    X, edges, weights = wide
+    masses = np.random.default_rng(0).uniform(0.5, 2, len(X))
+    smooth = Smooth(level_of(X, edges, weights, masses))
+    for gamma in (0.01, 0.03, 0.08):
+        point = smooth.advance(gamma, gamma * weights, 1e-8)
+        assert point is not None
+        assert point.gap <= 1e-8
+        problem = Problem.of(X, edges, weights, gamma, masses)
+        Lam = np.empty((len(edges), X.shape[1]))
+        smooth.duals(gamma * weights, Lam)
+        # both are sums of squares of the same gradient; the objective's own digits are lost
+        rounding = 1e-14 * problem.objective(point.A)
+        gap = duality_gap(problem, point.A, project(Lam, problem.c))
+        assert gap == pytest.approx(point.gap, abs=rounding)
+        exact = solve(X, edges, weights, gamma, masses=masses, tol=1e-10)
+        radius = np.sqrt(2 * point.gap) + np.sqrt(2 * exact.gap)
+        assert np.sqrt((masses[:, None] * (point.A - exact.A) ** 2).sum()) <= radius
+
+
+def test_newton_gives_up_where_samples_fuse(wide):
+    X, edges, weights = wide
+    smooth = Smooth(level_of(X, edges, weights))
+    assert smooth.advance(0.01, 0.01 * weights, 1e-8) is not None
+    assert smooth.advance(100.0, 100 * weights, 1e-8) is None
+    twice = np.concatenate([X, X])  # equal samples have fused before the path begins
+    pairs = np.concatenate([edges, np.stack([np.arange(len(X)), np.arange(len(X)) + len(X)], 1)])
+    heavier = np.concatenate([weights, np.ones(len(X))])
+    assert Smooth(level_of(twice, pairs, heavier)).advance(0.01, 0.01 * heavier, 1e-8) is None
+
+
+def test_a_wide_path_is_certified_and_resumes_before_its_first_fusion(wide, tmp_path, monkeypatch):
+    full = solve_path(*wide)
+    assert full.certified.all()
+    assert full.n_clusters[8] == len(wide[0])
+    monkeypatch.setattr(checkpoint_module, "EVERY", 0.0)
+    file = tmp_path / "path.npz"
+
+    def stop(step, *rest):
+        if step == 6:
+            raise KeyboardInterrupt
+
+    solve_path(*wide, full.gammas, checkpoint=file, callback=stop)
+    resumed = solve_path(*wide, full.gammas, checkpoint=file)
+    np.testing.assert_array_equal(resumed.gaps, full.gaps)
+    np.testing.assert_array_equal(resumed.n_clusters, full.n_clusters)
+    for gamma in full.gammas[::4]:
+        np.testing.assert_array_equal(resumed.centroids(gamma), full.centroids(gamma))
+
+
+def test_threads_change_nothing_in_a_graph_of_one_piece(monkeypatch):
+    monkeypatch.setattr(pair, "WORTH_HALVING", 500)
+    X, _ = make_moons(600, noise=0.05, random_state=0)
+    edges, weights = knn(X - X.mean(axis=0))
+    one = solve_path(X, edges, weights)
+    two = solve_path(X, edges, weights, n_jobs=2)
+    assert one.certified.all()
+    np.testing.assert_array_equal(one.gaps, two.gaps)
+    for gamma in one.gammas[::6]:
+        np.testing.assert_array_equal(one.labels(gamma), two.labels(gamma))
+        np.testing.assert_array_equal(one.centroids(gamma), two.centroids(gamma))
+
+
+def test_halves_have_half_of_the_edges_and_share_no_node(wide):
+    sizes = np.random.default_rng(0).integers(1, 900, 60)
+    second = halves(sizes)
+    assert abs(int(sizes[second].sum()) - sizes.sum() / 2) <= sizes.max()
+    assert not halves(np.array([5, 6])).any()
+    X = np.random.default_rng(0).normal(size=(3_000, 9))
+    level = level_of(X, *knn(X))
+    first, other, across = level.halves()
+    np.testing.assert_array_equal(np.sort(np.concatenate([first, other, across])), level.every)
+    ends = [set(level.ei[part]) | set(level.ej[part]) for part in (first, other)]
+    assert not ends[0] & ends[1]
+    seen = []
+    with ThreadPoolExecutor(2) as pool:
+        over_halves(level, lambda ei, ej, part: seen.append(len(part)), pool)
+        assert side_by_side(pool, lambda x: x + 1, [(1,), (2,)]) == [2, 3]
+    assert sorted(seen) == sorted(len(part) for part in level.halves())
+
+
+@pytest.mark.parametrize("r", [1, 2, 5])
+def test_the_best_step_along_the_change_of_a_flow_is_the_best(r):
+    rng = np.random.default_rng(r)
+    X = rng.normal(size=(80, r))
+    edges, weights = knn(X)
+    level = level_of(X, edges, weights, rng.uniform(0.5, 2, 80))
+    labels = (np.arange(80) % 3).astype(np.int64)
+    inside = np.flatnonzero(labels[edges[:, 0]] == labels[edges[:, 1]])
+    last = rng.normal(size=level.lam.shape)
+    level.lam[:] = rng.normal(size=level.lam.shape)
+    level.refresh()
+    center = rng.normal(size=(3, r))
+    steps = best_steps(
+        level.ei, level.ej, level.m, level.a, level.lam, last, inside, labels, center
+    )
+    wide_open = np.full(len(edges), 1e9)
+
+    def after(steps):
+        moved = level_of(X, edges, weights, level.m)
+        moved.lam[:] = level.lam
+        stretch(moved.ei, wide_open, moved.lam, last, inside, labels, steps)
+        moved.refresh()
+        return residuals(moved.m, moved.a, labels, center)
+
+    best = after(steps)
+    for other in (steps - 0.01, steps + 0.01, 0 * steps):
+        assert (best <= after(other) * (1 + 1e-12)).all()
+    np.testing.assert_allclose(after(0 * steps), residuals(level.m, level.a, labels, center))
+    tight = np.full(len(edges), 0.1)
+    stretch(level.ei, tight, level.lam, last, inside, labels, np.ones(3))
+    assert np.linalg.norm(level.lam[inside], axis=1).max() <= 0.1 * (1 + 1e-12)
+
+
+def test_newton_takes_over_where_sweeps_are_slow(monkeypatch):
+    """A long chain of heavy nodes that are all joined: sweeps carry its flow node by node."""
+    monkeypatch.setattr(top_module, "MAX_PASSES", 8)
+    monkeypatch.setattr(top_module, "SMALL_WORK", 0.0)
+    n = 60
+    Z = np.stack([np.linspace(0, 1, n), np.cos(np.arange(n))], axis=1)
+    edges = np.stack([np.arange(n - 1), np.arange(1, n)], axis=1)
+    weights, masses = np.ones(n - 1), np.random.default_rng(0).uniform(1, 1000, n)
+    level = level_of(Z - masses @ Z / masses.sum(), edges, weights, masses)
+    gamma = 50.0
+    target = 1e-7 * Problem.of(Z, edges, weights, gamma, masses).scale
+    found = solve_top(level, gamma * weights, target)
+    assert found.passes == 8
+    assert found.gap <= target
+    problem = Problem.of(Z - masses @ Z / masses.sum(), edges, weights, gamma, masses)
+    gap = duality_gap(problem, found.center[found.labels], level.lam)
+    assert gap == pytest.approx(found.gap, abs=1e-13 * problem.scale)
+    exact = solve(problem.Z, edges, weights, gamma, masses=masses, tol=1e-10)
+    assert found.count == len(np.unique(exact.A.round(7), axis=0))
+
+
+def test_the_largest_eigenvalue_on_a_bipartite_graph_is_two():
+    n = 400
+    ei, ej, kappa = np.arange(n - 1), np.arange(1, n), np.ones(n - 1)
+    A = _finest(n, ei, ej, kappa, np.zeros(n))
+    assert 1.7 < _largest(A.ptr, A.col, A.val, A.diag, 8) <= 2 + 1e-6
+    rhs = np.random.default_rng(0).normal(size=(n, 3))
+    rhs -= rhs.mean(axis=0)
+    y = solve_laplacian(n, ei, ej, kappa, rhs, reduction=1e-12, max_iter=200)
+    L = laplacian(np.stack([ei, ej], axis=1), kappa, n)
+    assert np.linalg.norm(L @ y - rhs) <= 2e-6 * np.linalg.norm(rhs)
