@@ -51,7 +51,7 @@ from .selection import SELECTORS, Null, Selection, null_grid, select, select_at
 from .solvers import solve_problem
 from .solvers.proof import prove
 from .solvers.routed import routed
-from .weights import build_graph
+from .weights import automatic_graph, build_graph
 
 LABELS = ("auto", "fusion", "agglomerative")
 
@@ -155,10 +155,7 @@ class _Shell(
         X = self._weight_samples(samples.X, embedding)
         options: dict[str, Any] = {"n_neighbors": self.n_neighbors, "masses": samples.masses}
         if isinstance(self.weights, str) and self.weights == "knn" and self._automatic_weights():
-            # each pair has its own bandwidth, every sample is reached, and γ has one scale
-            # the axes of an embedding mean nothing: only features have Manhattan distances
-            metric = "manhattan" if X is samples.X else "euclidean"
-            return build_graph(X, "local", connect=True, normalize=True, metric=metric, **options)
+            return automatic_graph(X, features=X is samples.X, **options)
         return build_graph(X, self.weights, bandwidth=self.weight_bandwidth, **options)
 
     def _automatic_weights(self) -> bool:
@@ -173,29 +170,32 @@ class _Shell(
         if self.weights != "knn" or getattr(self, "weight_space", "input") != "input":
             return None
 
+        def scored(rows: Samples) -> Graph:
+            options: dict[str, Any] = {"n_neighbors": self.n_neighbors, "masses": rows.masses}
+            return automatic_graph(rows.X, scored=True, **options)
+
         def graph(X: Floats) -> Graph:
-            rows = distinct_samples(X, np.ones(len(X)))
-            return build_graph(
-                rows.X,
-                "local",
-                n_neighbors=self.n_neighbors,
-                masses=rows.masses,
-                connect=True,
-                normalize=True,
-            )
+            return scored(distinct_samples(X, np.ones(len(X))))
 
         def path(X: Floats) -> tuple[Graph, ClusterPath]:
             rows = distinct_samples(X, np.ones(len(X)))
-            Z = self._embed(rows.X, self._kernel(rows.X), rows.masses).Z
-            found, grid = graph(X), null_grid(Z, rows.masses)
+            kernel = self._kernel(rows.X)
+            embedding = self._embed(rows.X, kernel, rows.masses)
+            found, grid = self._graph(rows, embedding, kernel), null_grid(embedding.Z, rows.masses)
             # a mean over few γ needs no more than the partition's outline
             outline = solve_path(
-                Z, found.edges, found.weights, grid, masses=rows.masses, tol=1e-3, certify=False
+                embedding.Z,
+                found.edges,
+                found.weights,
+                grid,
+                masses=rows.masses,
+                tol=1e-3,
+                certify=False,
             )
-            return found, outline
+            return scored(rows), outline
 
         seed = self.random_state if isinstance(self.random_state, Integral) else 0
-        return Null(samples.X[samples.index], graph, path, int(seed))
+        return Null(samples.X[samples.index], scored(samples), graph, path, int(seed))
 
     def _gap(self, base: Problem, lost: float) -> float:
         """The relative gap to reach: ``tol``, or a small share of what the automatic rank lost."""

@@ -5,6 +5,7 @@
     local  w_ij = b·exp(−(d_ij²/(s_i s_j))^¾),  s_i the distance to the k-th nearest distinct
            sample, b = 1 if i and j are each other's neighbours, ½ if one-sided; distances are
            Manhattan's between features
+    mutual local without one-sided neighbours
     mst    knn, and the shortest edges that join its components
 
 References: the paper, §4.1 (knn); Zelnik-Manor and Perona, NIPS 2004 (local scaling).
@@ -28,6 +29,9 @@ from .problem import Floats, Ints, check_graph, check_masses, check_samples
 
 # Of d²/(s_i s_j) in local weights. ½ and ¾ do equally well on measured data, ¾ and 1 on curves.
 EXPONENT = 0.75
+
+# Rows of so many features are places in the plane or in space.
+PLACES = 3
 
 # The least weight of an edge, relative to the median: a Gaussian underflows on a long bridge, and
 # an edge of weight 0 is none. γ_max grows as the inverse of the weakest bridge.
@@ -87,11 +91,50 @@ def local(
     make better neighbours where features are many. The exponent ¾ lies between Gaussian weights of
     Manhattan (1) and of Euclidean distances of 0/1 features (½).
     """
+    return _scaled(X, n_neighbors, masses, precomputed, connect, metric, one_sided=True)
+
+
+def mutual(
+    X: Samples,
+    *,
+    n_neighbors: int,
+    bandwidth: float | str,
+    masses: Floats,
+    precomputed: bool = False,
+    connect: bool = False,
+    metric: str = "manhattan",
+) -> Graph:
+    """:func:`local` between mutual neighbours alone.
+
+    Where features are few, a neighbour that does not return the choice stands in a denser place,
+    most often across a gap. Where they are many, some samples are the neighbours of many others
+    and cannot return them all, and one-sided neighbours are as good as others.
+    """
+    return _scaled(X, n_neighbors, masses, precomputed, connect, metric, one_sided=False)
+
+
+def _scaled(
+    X: Samples,
+    k: int,
+    masses: Floats,
+    precomputed: bool,
+    connect: bool,
+    metric: str,
+    one_sided: bool,
+) -> Graph:
+    """Weights b·exp(−(d²/(s_i s_j))^¾); with ``connect`` also on the edges that join components."""
     how: dict[str, Any] = {
         "precomputed": precomputed,
         "metric": "euclidean" if precomputed or is_sparse(X) else metric,
     }
-    edges, share, s = _tied_pairs(X, n_neighbors, how)
+    edges, share, s, returned = _tied_pairs(X, k, how)
+    if not one_sided:
+        edges, share = edges[returned], share[returned]
+    if connect:
+        # a gap in a curve is as wide as its ends are sparse: its bridge has a weight like others
+        bridges = joining_edges(X, components(edges, X.shape[0]), precomputed=precomputed)
+        edges = np.vstack([edges, bridges])
+        share = np.concatenate([share, np.full(len(bridges), 0.5)])
     lengths = edge_lengths(X, edges, **how)
     scale = s[edges].prod(axis=1)
     # equal samples have weight 1 whatever the scale, which is 0 only if all samples are equal
@@ -120,7 +163,56 @@ def mst(
     )
 
 
-WEIGHTS: dict[str, Callable[..., Graph]] = {"knn": knn, "full": full, "local": local, "mst": mst}
+WEIGHTS: dict[str, Callable[..., Graph]] = {
+    "knn": knn,
+    "full": full,
+    "local": local,
+    "mutual": mutual,
+    "mst": mst,
+}
+
+
+def automatic_graph(
+    X: Samples, *, n_neighbors: int, masses: Floats, features: bool = True, scored: bool = False
+) -> Graph:
+    """The graph of the defaults: each pair has its own bandwidth, every sample is reached.
+
+    Rows of at most three features are places: distances are Euclidean, since turning the axes must
+    change nothing, and neighbours mutual. Rows of more have Manhattan distances and one-sided
+    neighbours too. The mean weighted degree is 1, so that γ has one scale.
+
+    Parameters
+    ----------
+    X : (n, d) array or sparse matrix
+    n_neighbors : int
+    masses : (n,) array
+    features : bool
+        Whether the columns are features; the axes of an embedding mean nothing, and its distances
+        are Euclidean.
+    scored : bool
+        Whether the cuts of the graph are to be counted. That of places then has one-sided
+        neighbours too: with more edges it is known better how hard a curve is to cut.
+
+    Returns
+    -------
+    Graph
+
+    Examples
+    --------
+    >>> X = np.array([[0.0, 0], [1, 0], [3, 0], [3.5, 0]])
+    >>> automatic_graph(X, n_neighbors=1, masses=np.ones(4)).edges.tolist()
+    [[0, 1], [1, 2], [2, 3]]
+    """
+    places = features and X.shape[1] <= PLACES
+    return build_graph(
+        X,
+        "mutual" if places and not scored else "local",
+        n_neighbors=n_neighbors,
+        masses=masses,
+        connect=True,
+        normalize=True,
+        metric="manhattan" if features and not places else "euclidean",
+    )
 
 
 def build_graph(
@@ -158,7 +250,7 @@ def build_graph(
     normalize : bool
         Rescale to mean weighted degree 1.
     metric : {"manhattan", "euclidean"}
-        Distance of ``local`` weights. Rows whose axes mean nothing, such as those of an embedding,
+        Distance of ``local`` and ``mutual`` weights. Rows whose axes mean nothing, such as those of an embedding,
         need "euclidean".
 
     Returns
@@ -188,7 +280,7 @@ def build_graph(
             "masses": m,
             "precomputed": precomputed,
         }
-        if weights == "local":
+        if weights in ("local", "mutual"):
             arguments["metric"] = metric
         if isinstance(weights, str):
             graph = WEIGHTS[weights](X, connect=connect, **arguments)
@@ -310,17 +402,23 @@ def _neighbor_pairs(
     return edges, share
 
 
-def _tied_pairs(X: Samples, k: int, how: dict[str, Any]) -> tuple[Ints, Floats, Floats]:
-    """Pairs i < j, the mean of their two shares (1 if mutual neighbours, ½ if not), and scales."""
+def _tied_pairs(
+    X: Samples, k: int, how: dict[str, Any]
+) -> tuple[Ints, Floats, Floats, np.ndarray]:
+    """Pairs i < j, the mean of their two shares (1 if mutual neighbours, ½ if not), scales, mutual.
+
+    The scales are of the samples, the others of the pairs.
+    """
     n = X.shape[0]
     if k < 1:
-        return np.empty((0, 2), dtype=np.int64), np.empty(0), np.zeros(n)
+        return np.empty((0, 2), dtype=np.int64), np.empty(0), np.zeros(n), np.empty(0, dtype=bool)
     pairs, share, scale = tied_neighbors(X, k, **how)
     if not is_sparse(X) and len(distinct_rows(X)[0]) < n:
         scale = local_scales(X, k, **how)
     low, high = np.sort(pairs, axis=1).T
-    keys, place = np.unique(low * n + high, return_inverse=True)
-    return np.column_stack(np.divmod(keys, n)), np.bincount(place.ravel(), share) / 2, scale
+    keys, place, count = np.unique(low * n + high, return_inverse=True, return_counts=True)
+    shares = np.bincount(place.ravel(), share) / 2
+    return np.column_stack(np.divmod(keys, n)), shares, scale, count == 2
 
 
 def _floored(w: Floats) -> Floats:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 # A smaller number of clusters wins if its conductance score is within this factor of the best:
 # scores that close are not told apart, and fewer clusters say the same with less.
-NEARLY = 0.95
+NEARLY = 0.97
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,11 @@ number of clusters, the conductance-ratio score
 
     S(k) = Σ_C min(v_C, 1 − v_C) · log( inner(C) / outer(C) ),     v_C = vol(C)/vol(all),
 
-    outer(C) = (cut(C, rest) + w̄) / min(vol(C), vol(rest)),
-    inner(C) = min(1, min_D (cut(D, C∖D) + w̄) / min(vol(D), vol(C∖D))),  D below C in the tree.
+    outer(C) = (cut(C, rest) + ε) / min(vol(C), vol(rest)),
+    inner(C) = min(1, min_D (cut(D, C∖D) + ε) / min(vol(D), vol(C∖D))),  D below C in the tree.
 
-A good cluster is hard to cut inside and easy to cut off. One mean weight w̄ is added to every cut:
-a cut of nothing is known no better than to one edge. Conductance as a criterion: Kannan, Vempala
+A good cluster is hard to cut inside and easy to cut off. A tenth of the mean weight, ε, is added to
+every cut: cuts of nothing and of a weak edge are not told apart. Conductance as a criterion: Kannan, Vempala
 and Vetta, J. ACM 2004.
 """
 
@@ -21,6 +21,10 @@ import numpy as np
 
 from ..graph import Graph
 from ..problem import Floats, Ints
+
+# ε in mean weights. One whole edge hides how clearly curves are apart, whose own cuts are a few
+# edges; a thousandth (the weight of a bridge) makes a single weak edge decide.
+WEAK = 0.1
 
 
 @dataclass(frozen=True)
@@ -39,7 +43,7 @@ class NestedCuts:
     head: Ints  # position of each edge's first end on the line, below ``tail``
     tail: Ints
     weights: Floats
-    mean_weight: float
+    least: float  # added to every cut
 
     @classmethod
     def of(cls, linkage: Floats, graph: Graph, atoms: Ints) -> NestedCuts:
@@ -64,7 +68,7 @@ class NestedCuts:
         for row, (a, b) in enumerate(children):
             inside[k + row] = inside[a] + inside[b] + own[row]
         mean = float(graph.weights.mean()) if len(graph.weights) else 1.0
-        return cls(linkage, low, high, volume, inside, head, tail, weights, mean)
+        return cls(linkage, low, high, volume, inside, head, tail, weights, WEAK * mean)
 
     @property
     def n_leaves(self) -> int:
@@ -75,7 +79,7 @@ class NestedCuts:
         """Conductance of a node against all the rest."""
         volume, total = self.volume[node], self.volume[-1]
         cut = volume - 2 * self.inside[node]
-        return float((cut + self.mean_weight) / max(min(volume, total - volume), 1e-300))
+        return float((cut + self.least) / max(min(volume, total - volume), 1e-300))
 
     def inner(self, node: int) -> float:
         """Least conductance of a part of the node, among its descendants, inside the node."""
@@ -94,7 +98,7 @@ class NestedCuts:
         hidden = _interval_sums(leaf, self.low[below] - low, self.high[below] - low)
         cut = np.maximum(crossing - 2 * (self.inside[below] - hidden), 0.0)
         smaller = np.minimum(self.volume[below], self.volume[node] - self.volume[below])
-        return float(min(1.0, ((cut + self.mean_weight) / np.maximum(smaller, 1e-300)).min()))
+        return float(min(1.0, ((cut + self.least) / np.maximum(smaller, 1e-300)).min()))
 
     def labels(self, k_max: int) -> Ints:
         """Labels of the leaves for k = 1, …, k_max clusters, shape (k_max, n_leaves)."""
@@ -170,6 +174,14 @@ def conductance_ratio(cuts: NestedCuts, k_max: int) -> Floats:
     for k in range(2, len(score) + 1):
         score[k - 1] = sum(gain(node) for node in cuts.members(k))
     return score
+
+
+def volume_entropy(cuts: NestedCuts, k_max: int) -> Floats:
+    """−Σ_C v_C log v_C of the clusters' volumes for k = 1, …, k_max."""
+    share = cuts.volume / max(float(cuts.volume[-1]), 1e-300)
+    each = -share * np.log(np.maximum(share, 1e-300))
+    count = min(k_max, cuts.n_leaves)
+    return np.array([each[cuts.members(k)].sum() if k > 1 else 0.0 for k in range(1, count + 1)])
 
 
 def _interval_sums(values: Floats, low: Ints, high: Ints) -> Floats:

@@ -29,13 +29,16 @@ from ..problem import Floats
 from .average import average_tree, path_average
 from .cuts import NestedCuts, conductance_ratio
 
-# The null's score is a correction that is smooth in k: three paths, and the mean over this many
-# neighbours of k on either side, tell it to about a tenth.
-PATHS = 3
+# The null's score is a correction that is smooth in k: two paths, and the mean over this many
+# neighbours of k on either side, tell it to about a tenth. Half of it is taken off, since what is
+# known so roughly should not decide alone.
+PATHS = 2
 SMOOTH = 2
+SHRINK = 0.5
 
-# Graphs are cheap, and their eigenvalues vary little: eight give a spread to compare with.
-GRAPHS = 8
+# Graphs are cheap, and their eigenvalues vary little. But one null in ten has a few samples apart
+# from the rest, and with twelve graphs such a one does not make the spread.
+GRAPHS = 12
 
 # Beyond this many samples a draw of them stands for all, in the data and in its nulls: the
 # correction varies slowly with n, and the test compares like with like.
@@ -45,8 +48,8 @@ SIZE = 500
 # all has, for graphs of mean degree one. A factor of two is fine enough for a mean.
 STEPS = 0.5 * 2.0 ** np.arange(9)
 
-# How far the data must lie from the null: in spreads of the null, Student's t with seven degrees
-# of freedom exceeds 3.4 in one of two hundred draws; and by a fifth in the eigenvalue itself.
+# How far the data must lie from the null: in spreads of the null, Student's t with eleven degrees
+# of freedom exceeds 3.4 in one of three hundred draws; and by a fifth in the eigenvalue itself.
 SPREADS = 3.4
 LEAST = 0.2
 
@@ -161,20 +164,23 @@ class Null:
     ----------
     X : ndarray of shape (n, d)
         Samples.
+    own : Graph
+        Graph of the distinct samples whose cuts are counted.
     graph : callable
-        Samples to their graph.
+        Samples to such a graph.
     path : callable
-        Samples to (graph, path).
+        Samples to (such a graph, path).
     seed : int
     """
 
     X: Floats
+    own: Graph
     graph: Callable[[Floats], Graph]
     path: Callable[[Floats], tuple[Graph, ClusterPath]]
     seed: int = 0
 
     def correction(self, k_max: int) -> Floats:
-        """Mean conductance score of null samples for k = 1, …, k_max."""
+        """Half the mean conductance score of null samples for k = 1, …, k_max."""
         rng = np.random.default_rng(self.seed)
         margins = Margins.of(_thinned(self.X, rng), rng)
         total = np.zeros(k_max)
@@ -189,7 +195,7 @@ class Null:
         padded = np.pad(mean, SMOOTH, mode="edge") if len(mean) else mean
         width = 2 * SMOOTH + 1
         smooth = np.convolve(padded, np.full(width, 1 / width), mode="valid") if len(mean) else mean
-        return np.concatenate([[0.0], smooth])
+        return SHRINK * np.concatenate([[0.0], smooth])
 
     def has_structure(self) -> bool:
         """Whether the graph falls apart more easily than the graphs of null samples.
