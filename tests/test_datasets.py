@@ -56,6 +56,19 @@ def test_spirals_lie_on_their_arms(n_arms: int) -> None:
         datasets.make_spirals(0)
 
 
+def test_spirals_are_even_along_their_arms() -> None:
+    X, y = datasets.make_spirals(noise_variance=0.0, random_state=2)
+    arm = X[y == 0]
+    t = np.sort((np.linalg.norm(arm, axis=1) - 0.5) / 2.5)
+    fine = np.linspace(0, 1, 200_001)
+    curve = (0.5 + 2.5 * fine) * np.exp(3j * np.pi * fine)
+    length = np.concatenate([[0], np.cumsum(np.abs(np.diff(curve)))])
+    piece = 200 * np.interp(t, fine, length) / length[-1]
+    # one point in each of 200 pieces, to within the two rules' errors at the pieces' ends
+    np.testing.assert_array_less(np.arange(200) - 1e-3, piece)
+    np.testing.assert_array_less(piece, np.arange(1, 201) + 1e-3)
+
+
 def test_every_set_has_its_values(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CONVEXCLUSTER_DATA", str(data_dir))
     for name in datasets.SETS:

@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 from scipy.cluster import hierarchy
 from scipy.spatial.distance import pdist, squareform
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_iris, make_circles, make_moons
+from sklearn.metrics import normalized_mutual_info_score
 
 from convexcluster import KernelConvexClustering, solve_path
+from convexcluster.datasets import make_rings, make_spirals
 from convexcluster.graph import Graph
 from convexcluster.labels import cut, ward_tree
 from convexcluster.selection import (
@@ -21,7 +23,7 @@ from convexcluster.selection import (
 )
 from convexcluster.selection.average import PathAverage, average_tree, expand, refine
 from convexcluster.selection.choose import runner_up
-from convexcluster.selection.cuts import NestedCuts, conductance_ratio
+from convexcluster.selection.cuts import NestedCuts, conductance_ratio, volume_entropy
 from convexcluster.weights import build_graph
 
 
@@ -87,6 +89,16 @@ def test_groups_of_samples_give_the_conductances_of_their_tree(solved):
         for node in grouped.members(k):
             assert grouped.inner(node) <= 1
     assert conductance_ratio(grouped, 4)[2] >= whole[2] - 1e-12
+
+
+def test_entropy_of_the_volumes(solved):
+    X, _, graph, _ = solved
+    linkage = ward_tree(X)
+    found = volume_entropy(NestedCuts.of(linkage, graph, np.arange(len(X))), 5)
+    degree = np.bincount(graph.edges.ravel(), np.repeat(graph.weights, 2))
+    for k in range(1, 6):
+        v = np.bincount(cut(linkage, k), degree) / degree.sum()
+        assert found[k - 1] == pytest.approx(-(v * np.log(v)).sum(), abs=1e-12)
 
 
 def test_labels_of_nested_cuts_are_those_of_the_tree(solved):
@@ -268,6 +280,32 @@ def test_structure_is_told_from_noise():
     rng = np.random.default_rng(7)
     assert not null_of(rng.normal(size=(90, 2))).has_structure()
     assert not null_of(np.exp(rng.normal(size=(90, 2)))).has_structure()
+
+
+CURVES = {
+    "moons": lambda seed: make_moons(400, noise=0.05, random_state=seed),
+    "circles": lambda seed: make_circles(400, factor=0.5, noise=0.05, random_state=seed),
+    "spirals": lambda seed: make_spirals(random_state=seed),
+    "rings": lambda seed: make_rings(random_state=seed),
+}
+
+
+@pytest.mark.parametrize("name", CURVES)
+def test_curves_are_found_told_nothing(name):
+    X, y = CURVES[name](5)
+    model = KernelConvexClustering().fit(X)
+    assert model.n_clusters_ == y.max() + 1
+    assert normalized_mutual_info_score(y, model.labels_) == pytest.approx(1)
+    assert model.selection_.verdict == "structure"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CURVES)
+def test_curves_are_found_told_k(name):
+    for seed in range(20):
+        X, y = CURVES[name](seed)
+        labels = KernelConvexClustering(int(y.max()) + 1).fit_predict(X)
+        assert normalized_mutual_info_score(y, labels) == pytest.approx(1), seed
 
 
 def test_no_structure_is_an_answer():

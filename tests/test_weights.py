@@ -11,7 +11,13 @@ from sklearn.datasets import make_blobs
 from convexcluster.graph import components
 from convexcluster.kernels import resolve_kernel
 from convexcluster.neighbors import joining_edges, nearest_neighbors
-from convexcluster.weights import WEIGHTS, build_graph, local_scales, user_graph
+from convexcluster.weights import (
+    WEIGHTS,
+    automatic_graph,
+    build_graph,
+    local_scales,
+    user_graph,
+)
 
 
 def distances(X):
@@ -56,6 +62,45 @@ def test_local_scaling(metric):
     W = (N + N.T) / 2 * np.exp(-((E**2 / np.outer(s, s)) ** 0.75))
     graph = build_graph(X, "local", n_neighbors=7, metric=metric)
     np.testing.assert_allclose(dense(graph, 40), W, rtol=1e-12)
+
+
+def test_mutual_neighbors_alone():
+    s = np.sort(D, axis=1)[:, 7]
+    N = neighbor_matrix(D, 7)
+    W = N * N.T * np.exp(-((D**2 / np.outer(s, s)) ** 0.75))
+    graph = build_graph(X, "mutual", n_neighbors=7, metric="euclidean")
+    np.testing.assert_allclose(dense(graph, 40), W, rtol=1e-12)
+
+
+def test_bridges_are_weighted_like_one_sided_neighbors():
+    Y = np.array([[0.0], [1.0], [2.0], [3.5], [4.5], [5.5]])
+    graph = build_graph(Y, "mutual", n_neighbors=1, metric="euclidean", connect=True)
+    # 2 and 3.5 are both one from their neighbours, and neither's neighbour
+    bridge = graph.weights[(graph.edges == [2, 3]).all(axis=1)]
+    assert bridge == pytest.approx(0.5 * np.exp(-(1.5**1.5)))
+
+
+def test_places_may_be_turned():
+    rng = np.random.default_rng(11)
+    Y, turn = rng.normal(size=(80, 2)), np.array([[0.6, -0.8], [0.8, 0.6]])
+    for scored in (False, True):
+        a, b = (
+            automatic_graph(rows, n_neighbors=7, masses=np.ones(80), scored=scored)
+            for rows in (Y, Y @ turn)
+        )
+        assert (a.edges == b.edges).all()
+        np.testing.assert_allclose(a.weights, b.weights, rtol=1e-9)
+        assert components(a.edges, 80).max() == 0
+        assert 2 * a.weights.sum() / 80 == pytest.approx(1)
+
+
+def test_automatic_graphs_of_places_and_of_many_features():
+    rng = np.random.default_rng(12)
+    for d, name, metric in ((3, "mutual", "euclidean"), (4, "local", "manhattan")):
+        Y = rng.normal(size=(60, d))
+        found = automatic_graph(Y, n_neighbors=7, masses=np.ones(60))
+        options = {"n_neighbors": 7, "metric": metric, "connect": True, "normalize": True}
+        np.testing.assert_array_equal(found.weights, build_graph(Y, name, **options).weights)
 
 
 def test_manhattan_neighbors_from_a_shortlist_are_nearly_the_exact_ones(monkeypatch):

@@ -47,6 +47,7 @@ from .samples import (
     expand_linkage,
     expand_path,
 )
+from .scales import warn_of_scales
 from .selection import SELECTORS, Null, Selection, null_grid, select, select_at
 from .solvers import solve_problem
 from .solvers.proof import prove
@@ -101,6 +102,8 @@ class _Shell(
         self
         """
         X = self._check(X)
+        if not self._is_precomputed():
+            warn_of_scales(X, stacklevel=2)
         weight = check_sample_weight(sample_weight, X.shape[0])
         plan = self._plan(X)
         if plan.coarse:

@@ -5,7 +5,7 @@
     local  w_ij = b·exp(−(d_ij²/(s_i s_j))^¾),  s_i the distance to the k-th nearest distinct
            sample, b = 1 if i and j are each other's neighbours, ½ if one-sided; distances are
            Manhattan's between features
-    mutual local without one-sided neighbours
+    mutual  local without one-sided neighbours
     mst    knn, and the shortest edges that join its components
 
 References: the paper, §4.1 (knn); Zelnik-Manor and Perona, NIPS 2004 (local scaling).
@@ -250,8 +250,8 @@ def build_graph(
     normalize : bool
         Rescale to mean weighted degree 1.
     metric : {"manhattan", "euclidean"}
-        Distance of ``local`` and ``mutual`` weights. Rows whose axes mean nothing, such as those of an embedding,
-        need "euclidean".
+        Distance of ``local`` and ``mutual`` weights. Rows whose axes mean nothing, such as those
+        of an embedding, need "euclidean".
 
     Returns
     -------
@@ -402,9 +402,7 @@ def _neighbor_pairs(
     return edges, share
 
 
-def _tied_pairs(
-    X: Samples, k: int, how: dict[str, Any]
-) -> tuple[Ints, Floats, Floats, np.ndarray]:
+def _tied_pairs(X: Samples, k: int, how: dict[str, Any]) -> tuple[Ints, Floats, Floats, np.ndarray]:
     """Pairs i < j, the mean of their two shares (1 if mutual neighbours, ½ if not), scales, mutual.
 
     The scales are of the samples, the others of the pairs.

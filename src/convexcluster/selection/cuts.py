@@ -9,8 +9,8 @@ number of clusters, the conductance-ratio score
     inner(C) = min(1, min_D (cut(D, C∖D) + ε) / min(vol(D), vol(C∖D))),  D below C in the tree.
 
 A good cluster is hard to cut inside and easy to cut off. A tenth of the mean weight, ε, is added to
-every cut: cuts of nothing and of a weak edge are not told apart. Conductance as a criterion: Kannan, Vempala
-and Vetta, J. ACM 2004.
+every cut: cuts of nothing and of a weak edge are not told apart. Conductance as a criterion:
+Kannan, Vempala and Vetta, J. ACM 2004.
 """
 
 from __future__ import annotations

@@ -1,0 +1,72 @@
+"""Features of wildly different scales: what distances do not see.
+
+Input is X (n × d); output is a warning, or none. The scale of a feature is the typical distance
+from its median of the samples that are not at it,
+
+    s_j = median of |x_ij − med_j| over the i with x_ij ≠ med_j,
+
+so that a rare category and the edge of an image, which are at their median nearly always, have the
+scale of a common category and of the middle. If the half of the features with the smaller scales
+has less than a hundredth of Σ s_j², distances are those of the other half.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from .problem import Floats
+
+# Two features then differ tenfold in scale.
+UNSEEN = 0.01
+
+# Scales are wanted to within a factor: so many rows, evenly spaced, tell them.
+ROWS = 1_000
+
+
+class ScaleWarning(UserWarning):
+    """Half of the features hardly take part in the distances."""
+
+
+def feature_scales(X: Floats) -> Floats:
+    """Scale of every feature; 0 where more than ``n − 1`` samples are at the median.
+
+    Examples
+    --------
+    >>> feature_scales(np.array([[0.0, 10, 5], [0, 20, 5], [1, 30, 5]]))
+    array([ 1., 10.,  0.])
+    """
+    away = np.abs(X - np.median(X, axis=0))
+    away[away == 0] = np.nan
+    scales = np.zeros(X.shape[1])
+    varied = ~np.isnan(away).all(axis=0)
+    scales[varied] = np.nanmedian(away[:, varied], axis=0)
+    return scales
+
+
+def warn_of_scales(X: Any, *, stacklevel: int = 2) -> None:
+    """Warn if half of the features of X are unseen by distances; sparse X is not looked at.
+
+    Examples
+    --------
+    >>> warn_of_scales(np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 3.0]]))
+    """
+    if sparse.issparse(X) or X.shape[1] < 2:
+        return
+    scales = feature_scales(X[:: -(-X.shape[0] // ROWS)])
+    order = np.argsort(scales, kind="stable")[int((scales == 0).sum()) :]
+    square = (scales[order] / scales.max(initial=1e-300)) ** 2
+    half = len(order) // 2
+    if half == 0 or square[:half].sum() >= UNSEEN * square.sum():
+        return
+    least, most = int(order[0]), int(order[-1])
+    warnings.warn(
+        f"distances hardly see {half} of {len(order)} features: the scale of feature {most} is "
+        f"{scales[most] / scales[least]:.0f} times that of feature {least}; if their units differ, "
+        "put a StandardScaler in front",
+        ScaleWarning,
+        stacklevel=stacklevel + 1,
+    )
