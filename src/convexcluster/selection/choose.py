@@ -182,7 +182,7 @@ def smallest_near_best(score: Floats, near: float = NEARLY) -> int:
 
     Examples
     --------
-    >>> smallest_near_best(np.array([0.0, 1.0, 2.9, 3.0]))
+    >>> smallest_near_best(np.array([0.0, 1.0, 2.95, 3.0]))
     3
     """
     best = float(score.max())
