@@ -191,3 +191,40 @@ def test_the_largest_eigenvalue_on_a_bipartite_graph_is_two():
     y = solve_laplacian(n, ei, ej, kappa, rhs, reduction=1e-12, max_iter=200)
     L = laplacian(np.stack([ei, ej], axis=1), kappa, n)
     assert np.linalg.norm(L @ y - rhs) <= 2e-6 * np.linalg.norm(rhs)
+
+
+def test_the_automatic_grid_is_refined_where_clusters_merge_in_a_rush(wide):
+    coarse = solve_path(*wide, refine=False)
+    fine = solve_path(*wide)
+    assert len(coarse) < len(fine) <= 50
+    assert fine.certified.all()
+    assert set(coarse.gammas) <= set(fine.gammas)
+    drop = coarse.n_clusters[1:] / coarse.n_clusters[:-1]
+    rush = int(np.argmin(drop))
+    assert drop[rush] < 0.5
+    between = (fine.gammas > coarse.gammas[rush]) & (fine.gammas < coarse.gammas[rush + 1])
+    assert between.any()
+    # the steps that both have are the same problem: within both radii of its optimum
+    for gamma in coarse.gammas[::5]:
+        A, B = (path.centroids(gamma)[path.labels(gamma)] for path in (coarse, fine))
+        gaps = coarse.gaps[coarse.step(gamma)], fine.gaps[fine.step(gamma)]
+        assert np.linalg.norm(A - B) <= sum(np.sqrt(2 * gap * coarse.scale) for gap in gaps)
+    own = solve_path(*wide, coarse.gammas)
+    assert len(own) == len(coarse)
+
+
+def test_a_refined_path_resumes_where_it_was(wide, tmp_path, monkeypatch):
+    full = solve_path(*wide)
+    monkeypatch.setattr(checkpoint_module, "EVERY", 0.0)
+    file = tmp_path / "path.npz"
+    stops = iter([18, 24, 30])
+
+    def stop(step, *rest):
+        if step == wanted:
+            raise KeyboardInterrupt
+
+    for wanted in stops:
+        assert not solve_path(*wide, checkpoint=file, callback=stop).complete
+    resumed = solve_path(*wide, checkpoint=file)
+    np.testing.assert_array_equal(resumed.gammas, full.gammas)
+    np.testing.assert_array_equal(resumed.n_clusters, full.n_clusters)

@@ -15,8 +15,8 @@ def skip(data: Data) -> str | None:
 
 def warm_up(data: Data) -> None:
     """Compile: a short path touches every loop."""
-    solve_path(data.Z, data.edges, data.weights, data.gammas[::4])
+    solve_path(data.Z, data.edges, data.weights, data.gammas[::4], n_jobs=-1)
 
 
 def run(data: Data, tol: float):
-    return solve_path(data.Z, data.edges, data.weights, data.gammas, tol=tol)
+    return solve_path(data.Z, data.edges, data.weights, data.gammas, tol=tol, n_jobs=-1)

@@ -15,4 +15,6 @@ def warm_up(data: Data) -> None:
 
 
 def run(data: Data, tol: float):
-    return solve_path(data.Z, data.edges, data.weights, data.gammas, tol=tol, certify=False)
+    return solve_path(
+        data.Z, data.edges, data.weights, data.gammas, tol=tol, certify=False, n_jobs=-1
+    )

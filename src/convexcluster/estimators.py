@@ -253,6 +253,7 @@ class _Shell(
             certify=self.certify,
             n_jobs=self.n_jobs,
             callback=self._progress(),
+            refine=False,  # the selectors weigh γ by its logarithm, and need no more of them
         )
         chosen = select(
             base.Z,

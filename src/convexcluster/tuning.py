@@ -197,7 +197,7 @@ class Judge:
         self, Z: Floats, graph: Graph, masses: Floats, index: Ints, gamma: Any
     ) -> Iterator[dict[str, Any]]:
         """Best k and its score for the path average (γ nan) and, with classes, for every γ."""
-        options: dict[str, Any] = {"masses": masses, "tol": SEARCH_TOL}
+        options: dict[str, Any] = {"masses": masses, "tol": SEARCH_TOL, "refine": False}
         path = solve_path(Z, graph.edges, graph.weights, gamma, **options)
         if self.classes is None:
             chosen = select(Z, graph, path, masses=masses, method=self.scoring)

@@ -333,10 +333,13 @@ class Engine:
     def to_arrays(self) -> dict[str, np.ndarray]:
         """Everything that :meth:`restore` needs beyond the problem itself."""
         parents = [level.above.parent for level in self.levels[:-1]]
+        # before anything fuses duals follow from the points
+        lam = [self.levels[0].lam, self.levels[-1].lam, self.last]
+        lam = lam if self.smooth is None else [np.empty((0, 0))] * 3
         return {
-            "lam": self.levels[0].lam,
-            "top": self.levels[-1].lam,
-            "last": self.last,
+            "lam": lam[0],
+            "top": lam[1],
+            "last": lam[2],
             "used": self.used,
             "basis": np.empty((0, 0)) if self.basis is None else self.basis,
             "numbers": np.array([self.gamma, self.gamma_before, self.lost, self.dual_value]),
@@ -352,8 +355,9 @@ class Engine:
         base = self.levels[0]
         if arrays["basis"].size:
             self._rotate(arrays["basis"])
-        base.lam[:] = arrays["lam"]
-        self.last, self.used = arrays["last"], arrays["used"]
+        if arrays["lam"].size:
+            base.lam[:], self.last = arrays["lam"], arrays["last"]
+        self.used = arrays["used"]
         self.gamma, self.gamma_before, self.lost, self.dual_value = arrays["numbers"].tolist()
         sizes, at = arrays["sizes"], 0
         self.levels = [base]
@@ -362,7 +366,8 @@ class Engine:
             above, below.link = below.contracted(arrays["parents"][at : at + size], count)
             self.levels.append(above)
             at += size
-        self.levels[-1].lam[:] = arrays["top"]
+        if arrays["top"].size:
+            self.levels[-1].lam[:] = arrays["top"]
         base.refresh()
         self._locate()
         self.scratch.labels, self.scratch.fits = arrays["labels"], arrays["fits"]

@@ -1,5 +1,7 @@
 """The grid of γ: geometric, from where almost nothing has fused to where everything has.
 
+Where more than half of the clusters merge within one step, it is refined.
+
 Its upper end is the capacity that the electrical flow needs (graph.gamma_range), which is at or
 above the γ of full fusion; its lower end lies where the strongest edges cannot have fused yet.
 """
@@ -14,6 +16,10 @@ from ..problem import Floats, Ints
 
 # Below this share of the upper end nothing is worth a γ of its own: the peers' paths start here.
 DECADES = 6.0
+
+# An automatic step across which fewer than this share of the clusters are left is halved, down to a
+# ratio of FINEST; a quarter of the grid's length may be added so.
+RUSH, FINEST, EXTRA = 0.5, 1.01, 0.25
 
 
 def automatic(Z: Floats, edges: Ints, weights: Floats, masses: Floats, count: int) -> Floats:
@@ -31,6 +37,13 @@ def automatic(Z: Floats, edges: Ints, weights: Floats, masses: Floats, count: in
     meet = np.linalg.norm(Z[i] - Z[j], axis=1) / (speed[i] + speed[j])
     first = max(0.5 * float(meet.min()), top * 10**-DECADES)
     return np.geomspace(min(first, 0.5 * top), top, count)
+
+
+def halfway(before: float, gamma: float, k_before: int, k: int) -> float | None:
+    """A γ between two steps if clusters merged in a rush between them; None if none is needed."""
+    if k >= RUSH * k_before or gamma <= FINEST * before:
+        return None
+    return float(np.sqrt(before * gamma))
 
 
 def check_gammas(gammas: ArrayLike) -> Floats:

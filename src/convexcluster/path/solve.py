@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +24,7 @@ from ..problem import Floats, Ints, Problem
 from .builder import PathBuilder
 from .checkpoint import Checkpoint, fingerprint
 from .engine import Engine, State
-from .grid import automatic, check_gammas
+from .grid import EXTRA, automatic, check_gammas, halfway
 from .rotate import LOW, TRUNCATE, principal
 
 Callback = Callable[[int, int, float, int, float], None]
@@ -59,6 +59,7 @@ def solve_path(
     callback: Callback | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     max_gammas: int = GAMMAS,
+    refine: bool = True,
 ) -> ClusterPath:
     """Solve convex clustering along a grid of γ.
 
@@ -95,6 +96,8 @@ def solve_path(
         from there. It must belong to the same problem and grid.
     max_gammas : int
         Length of the automatic grid.
+    refine : bool
+        Whether an automatic grid gets up to a quarter more γ where clusters merge in a rush.
 
     Returns
     -------
@@ -117,30 +120,43 @@ def solve_path(
     parts = problem.Z, problem.edges, problem.weights, problem.masses
     grid = automatic(*parts, max_gammas) if gammas is None else check_gammas(gammas)
     run = Run.of(problem, tol, certify == "path", tol_relative_to == "objective", float(grid[-1]))
+    extra = int(EXTRA * max_gammas) if gammas is None and refine else 0
     builder = PathBuilder(problem.masses, run.scale, run.origin, run.basis)
     saved = None
     if checkpoint is not None:
-        key = fingerprint(*parts, grid, np.array([tol]), repr((certify, tol_relative_to)))
+        key = fingerprint(*parts, grid, np.array([tol]), repr((certify, tol_relative_to, extra)))
         saved = Checkpoint(Path(checkpoint), key)
         saved.load(run.engines, builder)
     complete = True
     try:
         threads = _threads(n_jobs)
         with ThreadPoolExecutor(threads) as pool:
-            if threads > 1 and len(run.engines) == 1:
-                run.engines[0].pool = pool
-            for step in range(len(builder.gammas), len(grid)):
-                gamma = float(grid[step])
+            run.share(pool if threads > 1 else None)
+            done = builder.gammas[-1] if builder.gammas else -1.0
+            ahead = grid[grid > done].tolist()[::-1]
+            spare = extra - (len(builder.gammas) - len(grid) + len(ahead))
+            while ahead:
+                gamma, step = ahead[-1], len(builder.gammas)
+                kept = run.to_arrays() if spare > 0 and step else None
                 state = run.advance(gamma, pool)
+                if kept is not None:
+                    before = builder.gammas[-1], gamma, len(builder.centers[-1])
+                    middle = halfway(*before, len(state.centers))
+                    if middle is not None:
+                        run.restore(kept)
+                        ahead.append(middle)
+                        spare -= 1
+                        continue
+                ahead.pop()
                 gap = state.gap / run.scale if run.scale > 0 else 0.0
                 good = state.gap <= run.allowed(gamma)
                 builder.add(
                     gamma, state.labels, state.centers, gap, good, state.pairs, state.values
                 )
                 if saved is not None:
-                    saved.save(run.engines, builder, last=step == len(grid) - 1)
+                    saved.save(run.engines, builder, last=not ahead)
                 if callback is not None:
-                    callback(step, len(grid), gamma, len(state.centers), gap)
+                    callback(step, step + 1 + len(ahead), gamma, len(state.centers), gap)
     except KeyboardInterrupt:
         complete = False
     return builder.build(complete)
@@ -176,6 +192,8 @@ class Run:
     tol: float
     relative: bool
     top: float
+    inputs: list[tuple[Floats, Floats, Ints, Floats, bool]] = field(default_factory=list)
+    pool: ThreadPoolExecutor | None = None
 
     @classmethod
     def of(cls, problem: Problem, tol: float, certify: bool, relative: bool, top: float) -> Run:
@@ -196,7 +214,8 @@ class Run:
                 np.flatnonzero(part == t), problem.edges[own], problem.n
             )
             weights, masses = problem.weights[own][place], m[nodes]
-            run.engines.append(Engine(sums[nodes], masses, edges, weights, certify))
+            run.inputs.append((sums[nodes], masses, edges, weights, certify))
+            run.engines.append(Engine(*run.inputs[-1]))
             run.members.append(nodes)
             # half by mass and half by spread: no part has to be solved to a gap of almost nothing
             spread = 0.5 * float((sums[nodes] ** 2 / masses[:, None]).sum())
@@ -205,6 +224,26 @@ class Run:
         total = sum(run.shares)
         run.shares = [share / total for share in run.shares]
         return run
+
+    def share(self, pool: ThreadPoolExecutor | None) -> None:
+        """Lend the threads to a graph in one piece; several pieces use them side by side."""
+        self.pool = pool if len(self.engines) == 1 else None
+        for engine in self.engines:
+            engine.pool = self.pool
+
+    def to_arrays(self) -> list[dict[str, np.ndarray]]:
+        """Copies of the engines' states."""
+        return [
+            {name: value.copy() for name, value in engine.to_arrays().items()}
+            for engine in self.engines
+        ]
+
+    def restore(self, states: list[dict[str, np.ndarray]]) -> None:
+        """Go back to the states that :meth:`to_arrays` gave."""
+        self.engines = [Engine(*given) for given in self.inputs]
+        for engine, state in zip(self.engines, states):
+            engine.restore(state)
+            engine.pool = self.pool
 
     def allowed(self, gamma: float) -> float:
         """The absolute gap to reach at γ.

@@ -96,6 +96,7 @@ def path_partitions(
         [params["gamma"]] if "gamma" in params else None,
         tol=PATH_TOL,
         max_gammas=GAMMAS,
+        refine=False,
     )
     for gamma in path.gammas:
         fused, C = path.labels(gamma=float(gamma)), path.centroids(float(gamma))
