@@ -7,6 +7,7 @@ import time
 
 import numpy as np
 from sklearn.datasets import load_digits, make_blobs, make_moons
+from sklearn.neighbors import NearestNeighbors
 
 from convexcluster import solve_path
 from convexcluster.datasets import load
@@ -77,7 +78,10 @@ def blobs(n: int, r: int, centers: int, mix: np.ndarray | None = None) -> tuple:
 
 def real(name: str) -> tuple:
     """A set of the paper; FileNotFoundError where it is not at hand."""
-    return centred(load(name)[0].astype(np.float64))
+    X = load(name)[0].astype(np.float64)
+    near = NearestNeighbors(n_neighbors=8).fit(X).kneighbors(X)[0][:, -1]
+    X = (X - X.mean(axis=0)) / np.median(near)  # in so many dimensions w = exp(−½d²) needs a scale
+    return X, *knn_graph(X)
 
 
 PROBLEMS = {

@@ -99,3 +99,11 @@ def test_fill_is_foreseen(monkeypatch):
     assert factors_cheaply(laplacian(grid, np.ones(len(grid)), n))
     edges, weights = random_graph(np.random.default_rng(0), n, 3 * n)
     assert not factors_cheaply(laplacian(edges, weights, n))
+
+
+def test_weights_beyond_arithmetic_are_refused_with_a_way_out():
+    edges = np.array([[0, 1], [1, 2], [2, 3]])
+    weights = np.array([1.0, 1e-300, 1.0])
+    Z = np.array([[0.0], [1.0], [2.0], [5.0]])
+    with pytest.raises(ValueError, match="larger weight bandwidth"):
+        gamma_range(Z, edges, weights, np.ones(4))

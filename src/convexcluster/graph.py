@@ -196,7 +196,14 @@ def gamma_range(Z: Floats, edges: Ints, weights: Floats, masses: Floats) -> tupl
     b = masses[:, None] * (Z - component_means(Z, masses, labels)[labels])
     if not b.any():
         return 0.0, 0.0
-    Y = solve_laplacian(laplacian(edges, weights, n), b, labels)
+    try:
+        Y = solve_laplacian(laplacian(edges, weights, n), b, labels)
+    except RuntimeError as error:  # weights vanish beside their neighbours, as in exp(−d²) far out
+        raise ValueError(
+            f"weights from {weights.min():.1e} to {weights.max():.1e} span more decades than "
+            "arithmetic has: choose a larger weight bandwidth, drop the smallest weights, or pass "
+            "your own gammas"
+        ) from error
     i, j = edges.T
     delta = np.linalg.norm(Y[i] - Y[j], axis=1)
     top = float(delta.max())
