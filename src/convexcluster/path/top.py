@@ -38,7 +38,9 @@ SMALL_WORK = 4e6
 
 # Newton's steps: as many as touch NEWTON_WORK numbers of Λ, some seconds at most, within limits.
 # NEWTON_SHARE of the gap is left to them: reading the clusters off afterwards costs some of it.
+# A larger level is left to its sweeps: each of Newton's systems would cost seconds.
 NEWTON_WORK, LEAST_STEPS, MOST_STEPS = 2e7, 30, 500
+NEWTON_SIZE = 500_000
 NEWTON_SHARE = 0.3
 
 # A level that sweeps brought this close to its target is left at that: routing has room for it.
@@ -135,7 +137,7 @@ def solve_top(level: Level, c: Floats, target: float, pool: Executor | None = No
         found = _in_double(level, c, lam, a)
     if found.gap > target:
         found = best_reading(level, c)
-    if found.gap > NEAR_ENOUGH * target:
+    if found.gap > NEAR_ENOUGH * target and level.lam.size <= NEWTON_SIZE:
         found = _newton(level, c, target, found)
     found.passes = passes
     return found
