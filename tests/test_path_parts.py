@@ -12,7 +12,8 @@ from sklearn.neighbors import NearestNeighbors
 from convexcluster import solve, solve_path
 from convexcluster.certificate import duality_gap, project
 from convexcluster.graph import laplacian
-from convexcluster.loops.multigrid import _finest, _largest, solve_laplacian
+from convexcluster.loops.aggregation import _finest, _largest
+from convexcluster.loops.multigrid import solve_laplacian
 from convexcluster.loops.routing import best_steps, residuals, stretch
 from convexcluster.path import checkpoint as checkpoint_module
 from convexcluster.path import pair

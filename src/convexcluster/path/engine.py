@@ -18,16 +18,17 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..graph import canonical, components
 from ..loops.levels import extrapolate
-from ..loops.partition import gap_parts, means
+from ..loops.partition import gap_parts
 from ..loops.sweeps import dual_loss
 from ..problem import Floats, Ints
-from .levels import Level, labels_below, lift_all, refine
+from .levels import Level, labels_below, lift_all, refine, simple_bound
 from .mixed import solve_mixed
 from .rotate import freeze
-from .route import NEAR, Scratch, correct, descend, polish
+from .route import NEAR, correct, descend, polish
+from .scratch import Scratch
 from .smooth import Smooth
+from .together import fused_pairs, keep_together
 from .top import WIDE, Clusters, solve_top
 
 # A new level costs about this many passes over its edges at every γ (sweeps, lifting, lowering),
@@ -112,12 +113,16 @@ class Engine:
             c[0] = np.sqrt(np.maximum(c[0] ** 2 - self.used, 0.0))
         self._predict(gamma, c[0])
         clusters, changed = self._solve(gamma, c)
-        clusters = self._keep_together(gamma * self.levels[0].W, clusters)
+        if self.certify or len(self.levels) == 1:
+            full, room = gamma * self.levels[0].W, (1 - MARGIN) * allowed - self.lost
+            clusters = keep_together(self.levels[0], full, clusters, self.scratch.labels, room)
         gap = self._certificate(gamma, clusters)
         if self.gamma == 0 and gap > allowed > 0:
             return self._climb(gamma, allowed)
         centers = clusters.center if self.basis is None else clusters.center @ self.basis.T
-        state = State(clusters.labels, centers, gap, *self._fusions(clusters, changed))
+        level = self.levels[0] if changed else self.levels[-1]
+        fused = fused_pairs(level, self.node, clusters.labels, self.scratch.labels)
+        state = State(clusters.labels, centers, gap, *fused)
         self._contract(c[0], clusters, changed)
         self.scratch.remember(clusters)
         self.gamma_before, self.gamma = self.gamma, gamma
@@ -149,41 +154,10 @@ class Engine:
         return self.advance(gamma, allowed)
 
     def first_bound(self, gamma: float) -> float:
-        """A lower bound of F*(γ): the dual value of the best multiple of Λ = w DZ within capacity.
-
-        With Λ = s · w DZ, ⟨Λ, DZ⟩ = s Σ w‖Dz‖² and ‖λ‖ ≤ γw as long as s ≤ γ / max‖Dz‖.
-        """
-        base = self.levels[0]
-        if self.gamma or len(base.ei) == 0:
+        """A lower bound of F*(γ): the last dual value, or one of a multiple of Λ = w DZ."""
+        if self.gamma or len(self.levels[0].ei) == 0:
             return self.dual_value
-        z = base.sums * base.im[:, None]
-        D = z[base.ei] - z[base.ej]
-        longest = float(np.sqrt((D**2).sum(axis=1).max()))
-        flow = np.zeros_like(z)
-        np.add.at(flow, base.ei, base.W[:, None] * D)
-        np.subtract.at(flow, base.ej, base.W[:, None] * D)
-        linear = float((flow * z).sum())
-        square = float((flow**2 * base.im[:, None]).sum())
-        if longest == 0 or square == 0:
-            return 0.0
-        s = min(gamma / longest, linear / square)
-        return s * linear - 0.5 * s * s * square
-
-    def _fusions(self, clusters: Clusters, changed: bool) -> tuple[Ints, Floats]:
-        """Pairs of samples that carry a fusion, with γ* = ‖λ‖/W.
-
-        Two clusters that have fused pull at each other with λ; had it been the same below, they
-        would have fused where γW = ‖λ‖.
-        """
-        level = self.levels[0] if changed else self.levels[-1]
-        sample = np.arange(level.n)
-        if level is not self.levels[0]:
-            sample[self.node[::-1]] = np.arange(len(self.node))[::-1]  # first sample of each node
-        labels, before = clusters.labels[sample], self.scratch.labels[sample]
-        ei, ej = level.ei, level.ej
-        carry = np.flatnonzero((labels[ei] == labels[ej]) & (before[ei] != before[ej]))
-        pairs = np.stack([sample[ei[carry]], sample[ej[carry]]], axis=1)
-        return pairs, np.sqrt((level.lam[carry] ** 2).sum(axis=1)) / level.W[carry]
+        return simple_bound(self.levels[0], gamma)
 
     def _predict(self, gamma: float, c: Floats) -> None:
         base, top = self.levels[0], self.levels[-1]
@@ -249,30 +223,6 @@ class Engine:
             base.lam[:] = kept
             base.refresh()
         return best
-
-    def _keep_together(self, c: Floats, clusters: Clusters) -> Clusters:
-        """Split a cluster of the γ before only if the certificate asks for it.
-
-        Edges close to their capacity flicker within the tolerance. If the gap allows it, clusters
-        that share a cluster of the γ before are put together again.
-        """
-        base, before = self.levels[0], self.scratch.labels
-        if not self.certify and len(self.levels) > 1:
-            return clusters
-        first = np.empty(int(before.max()) + 1, dtype=np.int64)
-        first[before] = clusters.labels
-        if (first[before] == clusters.labels).all():
-            return clusters
-        pairs = np.stack([clusters.count + before, clusters.labels], axis=1)
-        joined = components(pairs, clusters.count + len(first))[: clusters.count]
-        joined = canonical(joined)
-        labels, count = joined[clusters.labels], int(joined.max()) + 1
-        base.refresh()
-        _, center = means(base.m, base.a, labels, count)
-        fit, slack = gap_parts(base.ei, base.ej, c, base.m, base.a, base.lam, labels, center)
-        if fit + slack + self.lost > (1 - MARGIN) * self.allowed:
-            return clusters
-        return replace(clusters, labels=labels, count=count, center=center, fit=fit, slack=slack)
 
     def _certificate(self, gamma: float, clusters: Clusters) -> float:
         """The gap from its definition, on level 0; nan if nothing was routed."""

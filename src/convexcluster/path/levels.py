@@ -151,3 +151,22 @@ def refine(levels: list[Level], pieces: Ints, count: int) -> list[Level]:
         rebuilt.append(level)
         new = labels
     return rebuilt
+
+
+def simple_bound(base: Level, gamma: float) -> float:
+    """The dual value of the best multiple of Λ = w DZ within capacity.
+
+    With Λ = s · w DZ, ⟨Λ, DZ⟩ = s Σ w‖Dz‖² and ‖λ‖ ≤ γw as long as s ≤ γ / max‖Dz‖.
+    """
+    z = base.sums * base.im[:, None]
+    D = z[base.ei] - z[base.ej]
+    longest = float(np.sqrt((D**2).sum(axis=1).max()))
+    flow = np.zeros_like(z)
+    np.add.at(flow, base.ei, base.W[:, None] * D)
+    np.subtract.at(flow, base.ej, base.W[:, None] * D)
+    linear = float((flow * z).sum())
+    square = float((flow**2 * base.im[:, None]).sum())
+    if longest == 0 or square == 0:
+        return 0.0
+    s = min(gamma / longest, linear / square)
+    return s * linear - 0.5 * s * s * square

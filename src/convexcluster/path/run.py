@@ -1,0 +1,184 @@
+"""The parts of a graph, each with its engine, advanced side by side.
+
+The connected components decouple: large ones are solved apart, small ones together. Which are apart
+does not depend on the number of threads, so results do not either.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import reverse_cuthill_mckee
+
+from ..graph import components
+from ..problem import Floats, Ints, Problem
+from .engine import Engine, State
+from .rotate import LOW, TRUNCATE, principal
+
+# A component of fewer samples is solved together with other small ones: an engine of its own costs
+# about a millisecond per γ, as much as solving these.
+APART = 1_000
+
+# Edges of so many neighbouring samples take turns in a sweep: two in a row then share no sample,
+# and the processor works on both at once: a third less time per sweep, at a little less progress.
+ABREAST = 4
+
+
+@dataclass(slots=True)
+class Run:
+    """The engines of the parts of a graph, and what they share.
+
+    Attributes
+    ----------
+    engines, members : list
+        One engine per part, and the samples of each.
+    shares : list of float
+        Share of the allowed gap that each part may use; they sum to one.
+    scale, origin, basis, lost
+        ½ Σ m‖z − z̄‖²; z̄; principal axes of Z or None; the part of the gap that they leave out.
+    """
+
+    engines: list[Engine]
+    members: list[Ints]
+    shares: list[float]
+    scale: float
+    origin: Floats
+    basis: Floats | None
+    lost: float
+    tol: float
+    relative: bool
+    top: float
+    inputs: list[tuple[Floats, Floats, Ints, Floats, bool]] = field(default_factory=list)
+    pool: ThreadPoolExecutor | None = None
+
+    @classmethod
+    def of(cls, problem: Problem, tol: float, certify: bool, relative: bool, top: float) -> Run:
+        """Split the graph, truncate Z to its principal axes, and set up the engines."""
+        scale, m = problem.scale, problem.masses
+        origin = m @ problem.Z / m.sum()
+        sums = m[:, None] * (problem.Z - origin)
+        basis, lost = None, 0.0
+        if sums.shape[1] > LOW:
+            drop = 0.0 if relative else TRUNCATE * tol * scale
+            basis, lost = principal(sums, m, drop)
+            sums = np.ascontiguousarray(sums @ basis)
+        run = cls([], [], [], scale, origin, basis, lost, tol, relative, top)
+        part = _parts(components(problem.edges, problem.n))
+        for t in range(int(part.max()) + 1):
+            own = part[problem.edges[:, 0]] == t if len(problem.edges) else np.empty(0, bool)
+            nodes, edges, place = _by_neighbourhood(
+                np.flatnonzero(part == t), problem.edges[own], problem.n
+            )
+            weights, masses = problem.weights[own][place], m[nodes]
+            run.inputs.append((sums[nodes], masses, edges, weights, certify))
+            run.engines.append(Engine(*run.inputs[-1]))
+            run.members.append(nodes)
+            # half by mass and half by spread: no part has to be solved to a gap of almost nothing
+            spread = 0.5 * float((sums[nodes] ** 2 / masses[:, None]).sum())
+            by_spread = spread / scale if scale > 0 else 1.0
+            run.shares.append(0.5 * float(masses.sum() / m.sum()) + 0.5 * by_spread)
+        total = sum(run.shares)
+        run.shares = [share / total for share in run.shares]
+        return run
+
+    def share(self, pool: ThreadPoolExecutor | None) -> None:
+        """Lend the threads to a graph in one piece; several pieces use them side by side."""
+        self.pool = pool if len(self.engines) == 1 else None
+        for engine in self.engines:
+            engine.pool = self.pool
+
+    def to_arrays(self) -> list[dict[str, np.ndarray]]:
+        """Copies of the engines' states."""
+        return [
+            {name: value.copy() for name, value in engine.to_arrays().items()}
+            for engine in self.engines
+        ]
+
+    def restore(self, states: list[dict[str, np.ndarray]]) -> None:
+        """Go back to the states that :meth:`to_arrays` gave."""
+        self.engines = [Engine(*given) for given in self.inputs]
+        for engine, state in zip(self.engines, states):
+            engine.restore(state)
+            engine.pool = self.pool
+
+    def allowed(self, gamma: float) -> float:
+        """The absolute gap to reach at γ.
+
+        F* is concave in γ, 0 at γ = 0 and at most ``scale``; it rises. So the dual value of the γ
+        before bounds it from below, and so does the chord through what is known of its end.
+        """
+        if not self.relative:
+            return self.tol * self.scale
+        known = sum(engine.dual_value for engine in self.engines)
+        last = max(engine.gamma for engine in self.engines)
+        return self.tol * (known if last >= gamma else max(known, self._chord(gamma)))
+
+    def _chord(self, gamma: float) -> float:
+        """Lower bound of F*(γ) before anything is known: the value of the dual at Λ ∝ w DZ."""
+        return sum(engine.first_bound(gamma) for engine in self.engines)
+
+    def _parallel(self, gamma: float, room: float, pool: ThreadPoolExecutor) -> list[State]:
+        tasks = [
+            pool.submit(engine.advance, gamma, share * room)
+            for engine, share in zip(self.engines, self.shares)
+        ]
+        return [task.result() for task in tasks]
+
+    def advance(self, gamma: float, pool: ThreadPoolExecutor) -> State:
+        """Solve all parts at γ and put them together."""
+        room = max(self.allowed(gamma) - self.lost, 0.0)
+        if len(self.engines) == 1:
+            states = [self.engines[0].advance(gamma, room)]
+        else:
+            states = self._parallel(gamma, room, pool)
+        labels = np.empty(sum(len(nodes) for nodes in self.members), dtype=np.int64)
+        offset, gap = 0, self.lost
+        for nodes, state in zip(self.members, states):
+            labels[nodes] = state.labels + offset
+            offset += len(state.centers)
+            gap += state.gap
+        pairs = [nodes[state.pairs] for nodes, state in zip(self.members, states)]
+        return State(
+            labels,
+            np.concatenate([state.centers for state in states]),
+            gap,
+            np.concatenate(pairs),
+            np.concatenate([state.values for state in states]),
+        )
+
+
+def _parts(component: Ints) -> Ints:
+    """Number of the part of each sample: one per large component, and one for all small ones."""
+    large = np.bincount(component) >= APART
+    number = np.cumsum(large) - 1
+    small = int(large.sum())  # the part of the small ones comes last
+    return np.where(large, number, small)[component]
+
+
+def _by_neighbourhood(nodes: Ints, edges: Ints, n: int) -> tuple[Ints, Ints, Ints]:
+    """Number the samples so that neighbours are close, and sort the edges by it.
+
+    Cuthill–McKee: sweeps then run along the graph and in the cache instead of jumping. Returns the
+    samples in their new order, the edges in new numbers (i < j), and the order of the edges.
+    """
+    size, number = len(nodes), np.empty(n, dtype=np.int64)
+    number[nodes] = np.arange(size)
+    i, j = number[edges].reshape(-1, 2).T
+    ones = np.ones(2 * len(i), dtype=np.int8)
+    rows, columns = np.concatenate([i, j]), np.concatenate([j, i])
+    adjacency = sparse.csr_matrix((ones, (rows, columns)), shape=(size, size))
+    nodes = nodes[reverse_cuthill_mckee(adjacency, symmetric_mode=True)]
+    number[nodes] = np.arange(size)
+    i, j = number[edges].reshape(-1, 2).T
+    low, high = np.minimum(i, j), np.maximum(i, j)
+    place = np.argsort(low * size + high)
+    low = low[place]
+    turn = np.arange(len(low)) - np.searchsorted(low, low)  # number of an edge among those of i
+    order = np.argsort(
+        (low // ABREAST * (turn.max(initial=0) + 1) + turn) * ABREAST + low % ABREAST
+    )
+    place = place[order]
+    return nodes, np.stack([low[order], high[place]], axis=1), place
