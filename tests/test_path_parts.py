@@ -16,7 +16,7 @@ from convexcluster.loops.aggregation import _finest, _largest
 from convexcluster.loops.multigrid import solve_laplacian
 from convexcluster.loops.routing import best_steps, residuals, stretch
 from convexcluster.path import checkpoint as checkpoint_module
-from convexcluster.path import pair
+from convexcluster.path import fusion_value, pair
 from convexcluster.path import top as top_module
 from convexcluster.path.levels import Level
 from convexcluster.path.pair import halves, over_halves, side_by_side
@@ -230,3 +230,33 @@ def test_a_refined_path_resumes_where_it_was(wide, tmp_path, monkeypatch):
     resumed = solve_path(*wide, checkpoint=file)
     np.testing.assert_array_equal(resumed.gammas, full.gammas)
     np.testing.assert_array_equal(resumed.n_clusters, full.n_clusters)
+
+
+def test_fusion_values_narrow_down_to_the_exact_one():
+    Z, edges, weights = np.array([[0.0], [1.0], [5.0]]), [[0, 1], [1, 2]], [1.0, 1.0]
+    path = solve_path(Z, edges, weights, np.geomspace(0.01, 10, 7))
+    # 0 moves by γ while 1 is pulled both ways: they meet at γ = 1; then (0 + 1 + γ)/2 meets 5 − γ.
+    # A gap of 1e-10 leaves distances of its root: no digit beyond the fifth
+    assert fusion_value(path, Z, edges, weights, 0, 1, rtol=1e-6) == pytest.approx(1.0, rel=1e-5)
+    meet = fusion_value(path, Z, edges, weights, 1, 2, rtol=1e-6)
+    assert meet == pytest.approx(3.0, rel=1e-5)
+    short = solve_path(Z, edges, weights, [0.1, 1.2])
+    assert fusion_value(short, Z, edges, weights, 0, 2) == np.inf
+    with pytest.raises(ValueError, match="the path has 3 samples"):
+        fusion_value(path, Z[:2], [[0, 1]], [1.0], 0, 1)
+
+
+def test_fusion_values_of_a_path_lie_in_their_brackets_and_near_the_exact_ones():
+    X, _ = make_moons(80, noise=0.05, random_state=0)
+    X = X - X.mean(axis=0)
+    edges, weights = knn(X)
+    path = solve_path(X, edges, weights)
+    order = np.linspace(0, len(path.merges) - 1, 6).astype(int)
+    for (i, j), step, value in zip(
+        path.merges[order], path.merge_steps[order], path.fusion_values[order]
+    ):
+        low = path.gammas[step - 1] if step else 0.0
+        assert low <= value <= path.gammas[step]
+        exact = fusion_value(path, X, edges, weights, i, j)
+        # both ends of the bracket are certified to a gap only: allow it the width of one rtol
+        assert low * (1 - 1e-4) <= exact <= path.gammas[step] * (1 + 1e-4)

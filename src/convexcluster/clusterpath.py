@@ -71,7 +71,8 @@ class ClusterPath:
     merge_steps : ndarray of shape (M,)
         Index of the γ at which the pair is first together.
     fusion_values : ndarray of shape (M,)
-        γ of the merge, between the grid values that bracket it.
+        γ of the merge, read off the duals and between the grid values that bracket it;
+        ``convexcluster.path.fusion_value`` narrows one of them down.
     centers : tuple of ndarray
         Centroids at each γ, shape (k, s), in the coordinates of ``basis``; row t belongs to
         label t.

@@ -6,6 +6,7 @@ Input is an embedding Z, a weighted graph and, if wanted, a grid; output is a
 :class:`~convexcluster.ClusterPath`.
 """
 
+from .fusion import fusion_value
 from .solve import solve_path
 
-__all__ = ["solve_path"]
+__all__ = ["fusion_value", "solve_path"]
