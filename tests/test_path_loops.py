@@ -12,7 +12,7 @@ from convexcluster.graph import incidence, laplacian
 from convexcluster.loops.levels import add_rows, contract, extrapolate, lift_duals, lower_duals
 from convexcluster.loops.multigrid import solve_laplacian
 from convexcluster.loops.partition import forest, fuse, gap_parts, means
-from convexcluster.loops.routing import conductances, flows, push, residuals, subgraph
+from convexcluster.loops.routing import conductances, push, residuals, subgraph
 from convexcluster.loops.sweeps import dual_loss, momentum, set_points, sweep
 from convexcluster.problem import Problem
 
@@ -179,13 +179,6 @@ def test_routing_loops(case):
     np.testing.assert_allclose(case.lam, expected, atol=1e-12)
     dual = case.Z - (case.D.T @ expected) * case.im[:, None]
     np.testing.assert_allclose(case.a, dual, atol=1e-12)
-    y2 = np.concatenate([y, 2 * y], axis=1)
-    last = np.zeros_like(case.lam)
-    ratio = flows(inside, si, sj, case.c, case.w, y2, 0.5, case.lam, last)
-    p = case.w[inside, None] * (y[si] - y[sj])
-    np.testing.assert_allclose(case.lam[inside], 3 * p)
-    np.testing.assert_allclose(last[inside], 2 * p)
-    np.testing.assert_allclose(ratio, np.linalg.norm(3 * p, axis=1) / case.c[inside])
 
 
 def test_forest_is_kruskal():

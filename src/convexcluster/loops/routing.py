@@ -1,4 +1,4 @@
-"""Loops of the routing inside clusters: residuals, subgraphs, conductances, flows."""
+"""Loops of the routing inside clusters: residuals, subgraphs, conductances, steps."""
 
 from __future__ import annotations
 
@@ -108,34 +108,6 @@ def push(
             row[k] = new
             ai[k] -= (new - v) * x
             aj[k] += (new - v) * z
-
-
-@njit(cache=True, nogil=True, fastmath=SUMS, error_model="numpy")
-def flows(
-    inside: Ints,
-    si: Ints,
-    sj: Ints,
-    c: Floats,
-    W: Floats,
-    y: Floats,
-    back: float,
-    lam: Floats,
-    last: Floats,
-) -> Floats:
-    """λ = W D(y_p + y_q) and last = W D(y_p + back · y_q), y = [y_p, y_q]; returns ‖λ‖/c."""
-    r = lam.shape[1]
-    ratio = np.empty(len(inside))
-    for q in range(len(inside)):
-        e, i, j = inside[q], si[q], sj[q]
-        s = 0.0
-        for k in range(r):
-            p = W[e] * (y[i, k] - y[j, k])
-            f = W[e] * (y[i, r + k] - y[j, r + k])
-            lam[e, k] = p + f
-            last[e, k] = p + back * f
-            s += (p + f) * (p + f)
-        ratio[q] = np.sqrt(s) / c[e]
-    return ratio
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS, error_model="numpy")

@@ -19,7 +19,7 @@ from ..clusterpath import ClusterPath
 from .builder import PathBuilder
 from .engine import Engine
 
-VERSION = 1
+VERSION = 2
 
 # Seconds between two saves: a fraction of what would be lost, and far above what one costs.
 EVERY = 5.0

@@ -26,7 +26,6 @@ from .levels import Level, labels_below, lift_all, refine, simple_bound
 from .mixed import solve_mixed
 from .rotate import freeze
 from .route import NEAR, correct, descend, polish
-from .scratch import Scratch
 from .smooth import Smooth
 from .together import fused_pairs, keep_together
 from .top import WIDE, Clusters, solve_top
@@ -96,7 +95,7 @@ class Engine:
         self.used = np.zeros(len(ei))  # ‖λ‖² frozen in dimensions that were rotated away
         self.basis: Floats | None = None  # of the present coordinates in the first ones
         self.node = np.arange(len(masses))  # node of the top level that holds each sample
-        self.scratch = Scratch(len(masses))
+        self.before = np.arange(len(masses))  # labels of the γ before
         self.pool: Executor | None = None  # a second thread for halves of jobs
         wide = sums.shape[1] > WIDE and len(ei) > 0
         self.smooth = Smooth(self.levels[0]) if wide else None
@@ -115,16 +114,16 @@ class Engine:
         clusters, changed = self._solve(gamma, c)
         if self.certify or len(self.levels) == 1:
             full, room = gamma * self.levels[0].W, (1 - MARGIN) * allowed - self.lost
-            clusters = keep_together(self.levels[0], full, clusters, self.scratch.labels, room)
+            clusters = keep_together(self.levels[0], full, clusters, self.before, room)
         gap = self._certificate(gamma, clusters)
         if self.gamma == 0 and gap > allowed > 0:
             return self._climb(gamma, allowed)
         centers = clusters.center if self.basis is None else clusters.center @ self.basis.T
         level = self.levels[0] if changed else self.levels[-1]
-        fused = fused_pairs(level, self.node, clusters.labels, self.scratch.labels)
+        fused = fused_pairs(level, self.node, clusters.labels, self.before)
         state = State(clusters.labels, centers, gap, *fused)
         self._contract(c[0], clusters, changed)
-        self.scratch.remember(clusters)
+        self.before = clusters.labels
         self.gamma_before, self.gamma = self.gamma, gamma
         return state
 
@@ -164,13 +163,13 @@ class Engine:
         if len(self.levels) > 1 and self.certify:
             step = self.gamma - self.gamma_before
             ahead = (gamma - self.gamma) / step if self.gamma_before else 0.0
-            fused = self.scratch.labels[base.ei] == self.scratch.labels[base.ej]
+            fused = self.before[base.ei] == self.before[base.ej]
             extrapolate(fused, c, base.lam, self.last, ahead)
             lift_all(self.levels)
         if self.gamma:
             if len(self.levels) > 1 and self.certify:
                 first = np.empty(top.n, dtype=np.int64)
-                first[self.node] = self.scratch.labels
+                first[self.node] = self.before
                 between = first[top.ei] != first[top.ej]
                 top.lam[between] *= gamma / self.gamma
             else:
@@ -191,7 +190,6 @@ class Engine:
             goal = room - found.slack
             whole.fit = descend(levels, c, labels, found.center, goal, self.last, self.pool)
             if whole.fit > goal:
-                self.scratch.route(base, c[0], gamma, self.gamma, whole, goal, self.last, self.pool)
                 correct(base, c[0], whole, goal, self.pool)
             if whole.fit > goal:
                 return self._open(gamma, c[0], whole, room), True
@@ -295,8 +293,7 @@ class Engine:
             "numbers": np.array([self.gamma, self.gamma_before, self.lost, self.dual_value]),
             "sizes": np.array([level.n for level in self.levels], dtype=np.int64),
             "parents": np.concatenate([np.empty(0, dtype=np.int64), *parents]),
-            "labels": self.scratch.labels,
-            "fits": self.scratch.fits,
+            "labels": self.before,
             **(self.smooth.to_arrays() if self.smooth is not None else {}),
         }
 
@@ -320,6 +317,6 @@ class Engine:
             self.levels[-1].lam[:] = arrays["top"]
         base.refresh()
         self._locate()
-        self.scratch.labels, self.scratch.fits = arrays["labels"], arrays["fits"]
+        self.before = arrays["labels"]
         if self.smooth is not None and not self.smooth.restore(arrays):
             self.smooth = None
