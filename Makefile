@@ -5,10 +5,10 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-all lint types docs bench bench-scale bench-quality clean
+.PHONY: help install demo test test-all lint types docs bench bench-fits bench-scale bench-quality clean
 
 help:
-	@echo "make demo | test | test-all | lint | types | docs | bench | bench-scale | bench-quality | clean"
+	@echo "make demo | test | test-all | lint | types | docs | bench | bench-fits | bench-scale | bench-quality | clean"
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -39,6 +39,9 @@ docs: $(STAMP)
 
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks
+
+bench-fits: $(STAMP)
+	$(BIN)/python -m benchmarks.fits
 
 bench-scale: $(STAMP)
 	$(BIN)/python -m benchmarks.scale

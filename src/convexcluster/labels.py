@@ -13,9 +13,8 @@ from __future__ import annotations
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.linalg import splu
 
-from .graph import canonical, component_means, components, laplacian
+from .graph import canonical, component_means, components, factor
 from .problem import Floats, Ints, Problem
 from .tree import cut, join
 
@@ -155,12 +154,12 @@ def dual_coefficients(problem: Problem, A: Floats, labels: Ints) -> Floats:
     distance = np.linalg.norm(A[i[across]] - A[j[across]], axis=1)
     q = problem.c[across] / distance
     pairs = np.column_stack([fused[i[across]], fused[j[across]]])
-    mass = np.bincount(fused, problem.masses, k)
-    H = laplacian(pairs, q, k) + sparse.diags_array(mass)
-
+    mass = np.bincount(fused, problem.masses, k).astype(np.float64)
     # rows of the averaging matrix: share of each fused cluster in each cluster of `labels`
     outer = labels[first]
     total = np.bincount(outer, mass)
     share = sparse.csr_array((mass / total[outer], (outer, np.arange(k))))
-    reduced = splu(sparse.csc_array(H)).solve(share.toarray().T).T  # H is symmetric
-    return reduced[:, fused] * problem.masses[np.newaxis, :n]
+    reduced = factor(pairs, q, mass)(share.toarray().T).T  # M + L_q is symmetric
+    # where the factor would fill up the solve is iterative, and its last digits are restored
+    beta = np.maximum(reduced[:, fused] * problem.masses[np.newaxis, :n], 0.0)
+    return beta / beta.sum(axis=1, keepdims=True)

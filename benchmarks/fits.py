@@ -1,0 +1,206 @@
+"""Default fits of 500 to 10,000 samples: seconds, clusters, scores, memory; `make bench-fits`.
+
+    python -m benchmarks.fits              every case, one after the other, to docs/fits-results.md
+    python -m benchmarks.fits moons-10000  one case, as a line of JSON
+
+Each case runs in a process of its own, so that the peak of its memory is its own, after a small fit
+that loads what is compiled. Only `KernelConvexClustering().fit(X)` is timed, selection included.
+Beside it stand the same told k, and k-means and spectral clustering told k. `mnist10k` is read from
+the folder that the environment variable CONVEXCLUSTER_DATA names.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+RESULTS = Path(__file__).resolve().parent.parent / "docs" / "fits-results.md"
+Data = tuple[np.ndarray, np.ndarray]
+
+# Fits of this many samples or fewer are over in seconds: the median of three is reported.
+FEW = 2_000
+
+
+def moons(n: int) -> Data:
+    """Two half moons, noise 0.05."""
+    from sklearn.datasets import make_moons
+
+    return make_moons(n, noise=0.05, random_state=0)
+
+
+def circles(n: int) -> Data:
+    """Two circles, one inside the other."""
+    from sklearn.datasets import make_circles
+
+    return make_circles(n, noise=0.05, factor=0.5, random_state=0)
+
+
+def rings(n: int) -> Data:
+    """The paper's four blobs inside a circle."""
+    from convexcluster.datasets import make_rings
+
+    return make_rings(4, n_per_blob=n // 8, n_circle=n // 2, random_state=0)
+
+
+def blobs(n: int) -> Data:
+    """Five Gaussians of different spread, two of which overlap."""
+    from sklearn.datasets import make_blobs
+
+    return make_blobs(n, centers=5, cluster_std=[1.0, 1.5, 0.5, 1.0, 0.8], random_state=3)
+
+
+def noise(n: int) -> Data:
+    """Uniform in a square: one cluster."""
+    return np.random.default_rng(0).uniform(size=(n, 2)), np.zeros(n, dtype=int)
+
+
+def digits() -> Data:
+    """scikit-learn's digits, 1,797 × 64."""
+    from sklearn.datasets import load_digits
+
+    return load_digits(return_X_y=True)
+
+
+def mnist() -> Data:
+    """10,000 digits of MNIST, 784 pixels in [0, 1]."""
+    if "CONVEXCLUSTER_DATA" not in os.environ:
+        raise SystemExit("mnist10k is read from the folder that CONVEXCLUSTER_DATA names")
+    file = np.load(Path(os.environ["CONVEXCLUSTER_DATA"]) / "mnist10k.npz")
+    return file["X"].astype(np.float64) / 255.0, file["y"]
+
+
+CASES: dict[str, Callable[[], Data]] = {
+    "moons-500": lambda: moons(500),
+    "moons-2000": lambda: moons(2_000),
+    "circles-2000": lambda: circles(2_000),
+    "rings-2000": lambda: rings(2_000),
+    "blobs-2000": lambda: blobs(2_000),
+    "noise-2000": lambda: noise(2_000),
+    "digits": digits,
+    "moons-10000": lambda: moons(10_000),
+    "circles-10000": lambda: circles(10_000),
+    "rings-10000": lambda: rings(10_000),
+    "blobs-10000": lambda: blobs(10_000),
+    "noise-10000": lambda: noise(10_000),
+    "mnist10k": mnist,
+}
+
+COLUMNS = (
+    ("n", "n"),
+    ("d", "d"),
+    ("seconds", "seconds"),
+    ("peak", "peak GB"),
+    ("clusters", "k found"),
+    ("classes", "k true"),
+    ("nmi", "NMI"),
+    ("ari", "ARI"),
+    ("told", "NMI told k"),
+    ("kmeans", "k-means told k"),
+    ("spectral", "spectral told k"),
+    ("gap", "relative gap"),
+    ("lost", "trace lost"),
+)
+
+
+def measure(X: np.ndarray, y: np.ndarray) -> dict[str, Any]:
+    """The default fit with its time and memory, then the others."""
+    from sklearn.cluster import KMeans, SpectralClustering
+    from sklearn.metrics import adjusted_rand_score as ari
+    from sklearn.metrics import normalized_mutual_info_score as nmi
+
+    from convexcluster import KernelConvexClustering
+
+    KernelConvexClustering().fit(moons(1_200)[0])  # loads what is compiled
+    seconds = []
+    for _ in range(3 if len(X) <= FEW else 1):
+        start = time.perf_counter()
+        model = KernelConvexClustering().fit(X)
+        seconds.append(time.perf_counter() - start)
+    proved = model.certificate_
+    lost, scale = proved.embedding_error**2, proved.gap / max(proved.relative_gap, 1e-300)
+    out = {
+        "n": len(X),
+        "d": X.shape[1],
+        "seconds": statistics.median(seconds),
+        "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6,
+        "clusters": model.n_clusters_,
+        "nmi": nmi(y, model.labels_),
+        "ari": ari(y, model.labels_),
+        "gap": proved.relative_gap,
+        "lost": lost / (lost + 2 * scale) if proved.gap > 0 else 0.0,
+    }
+    k = len(np.unique(y))
+    out["classes"] = k
+    if k > 1:
+        spectral = SpectralClustering(k, affinity="nearest_neighbors", random_state=0)
+        out["told"] = nmi(y, KernelConvexClustering(k).fit_predict(X))
+        out["kmeans"] = nmi(y, KMeans(k, n_init=10, random_state=0).fit_predict(X))
+        out["spectral"] = nmi(y, spectral.fit_predict(X))
+    return out
+
+
+def run(name: str) -> dict[str, Any]:
+    """One case in a process of its own."""
+    command = [sys.executable, "-m", "benchmarks.fits", name]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
+    if not lines:
+        return {"failed": done.stderr.strip().splitlines()[-1] if done.stderr else "no output"}
+    return json.loads(lines[-1])
+
+
+def row(name: str, figures: dict[str, Any]) -> str:
+    """A line of the table."""
+    if "failed" in figures:
+        return f"| {name} | {figures['failed']} |" + " |" * (len(COLUMNS) - 1)
+    return " | ".join([f"| {name}", *(_shown(figures.get(key)) for key, _ in COLUMNS)]) + " |"
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return "–"
+    if isinstance(value, float):
+        return f"{value:.1e}" if 0 < abs(value) < 1e-2 else f"{value:.3f}"
+    return f"{value:,}"
+
+
+def main(names: list[str]) -> None:
+    """Run one case here, or all in processes and write the table."""
+    if names:
+        print(json.dumps(measure(*CASES[names[0]]())), flush=True)
+        return
+    from benchmarks.machine import header
+
+    lines = [
+        "# Default fits",
+        "",
+        "`KernelConvexClustering().fit(X)` with nothing set, selection included, warm (a small fit "
+        "has loaded what is compiled); seconds are the median of three up to 2,000 samples and one "
+        "run beyond. `make bench-fits` writes this page. *Trace lost* is the share of the kernel's "
+        "trace that the automatic rank leaves out, which is part of the certificate.",
+        "",
+        "```",
+        header("make bench-fits"),
+        "```",
+        "",
+        "| data | " + " | ".join(title for _, title in COLUMNS) + " |",
+        "|---" * (len(COLUMNS) + 1) + "|",
+    ]
+    for name in CASES:
+        lines.append(row(name, run(name)))
+        print(lines[-1], flush=True)
+    RESULTS.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
