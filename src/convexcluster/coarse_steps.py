@@ -61,7 +61,7 @@ class CoarseSteps:
     def _graph(self, samples: Samples, embedding: Embedding, kernel: Kernel) -> Graph:
         raise NotImplementedError
 
-    def _null(self, samples: Samples) -> Any:
+    def _null(self, samples: Samples, own: Graph | None = None) -> Any:
         raise NotImplementedError
 
     def _solve(
@@ -137,7 +137,8 @@ class CoarseSteps:
             base: Problem, tol: float, spread: float, sample: Floats
         ) -> tuple[Any, Any, Solution]:
             rows = Samples(sample, np.ones(len(sample)), np.arange(len(sample)))
-            return self._solve(base, tol, self._null(rows), spread)
+            own = Graph(base.edges, base.weights)  # of the weighted points, not of the sample
+            return self._solve(base, tol, self._null(rows, own), spread)
 
         seed = 0
         if self.random_state is not None:

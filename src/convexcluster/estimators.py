@@ -52,7 +52,7 @@ from .selection import SELECTORS, Null, Selection, null_grid, select, select_at
 from .solvers import solve_problem
 from .solvers.proof import prove
 from .solvers.routed import routed
-from .weights import automatic_graph, build_graph
+from .weights import PLACES, automatic_graph, build_graph
 
 LABELS = ("auto", "fusion", "agglomerative")
 
@@ -116,7 +116,9 @@ class _Shell(
         graph = self._graph(samples, embedding, kernel)
         base = Problem.of(embedding.Z, graph.edges, graph.weights, 0.0, samples.masses)
         tol = self._gap(base, embedding.trace_error)
-        path, chosen, solution = self._solve(base, tol, self._null(samples))
+        # of places (see automatic_graph) another graph is scored than the one of the penalty
+        own = None if samples.X.shape[1] <= PLACES else graph
+        path, chosen, solution = self._solve(base, tol, self._null(samples, own))
         self._keep(samples, weight, embedding, base, path, chosen, solution)
         return self
 
@@ -164,8 +166,11 @@ class _Shell(
     def _automatic_weights(self) -> bool:
         return isinstance(self.weights, str) and isinstance(self.weight_bandwidth, str)
 
-    def _null(self, samples: Samples) -> Null | None:
-        """Structureless data to compare with, where the graph is built from dense features."""
+    def _null(self, samples: Samples, own: Graph | None = None) -> Null | None:
+        """Structureless data to compare with, where the graph is built from dense features.
+
+        ``own`` is the graph to be scored, unless it has to be built from the samples.
+        """
         featureless = sparse.issparse(samples.X) or self._is_precomputed()
         # of fewer samples than neighbours and eigenvalues nothing can be said
         if featureless or not self._automatic_weights() or samples.X.shape[0] < 10:
@@ -198,7 +203,8 @@ class _Shell(
             return scored(rows), outline
 
         seed = self.random_state if isinstance(self.random_state, Integral) else 0
-        return Null(samples.X[samples.index], scored(samples), graph, path, int(seed))
+        own = scored(samples) if own is None else own
+        return Null(samples.X[samples.index], own, graph, path, int(seed))
 
     def _gap(self, base: Problem, lost: float) -> float:
         """The relative gap to reach: ``tol``, or a small share of what the automatic rank lost."""
