@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from convexcluster import ConvexClustering, KernelConvexClustering
+from convexcluster import ConvexClustering, KernelConvexClustering, load
 
 BOTH = [KernelConvexClustering, ConvexClustering]
 
@@ -61,6 +61,18 @@ def test_the_gap_is_what_was_asked_or_a_small_share_of_the_lost_trace():
     assert ranked.certificate_.relative_gap <= 1e-6
     with pytest.raises(ValueError, match="between 0 and 1"):
         KernelConvexClustering(tol="tight").fit(X)
+
+
+def test_progress_goes_to_a_function_or_to_standard_error(blobs, capsys, tmp_path):
+    steps = []
+    model = KernelConvexClustering(3, verbose=lambda *step: steps.append(step)).fit(blobs[0])
+    assert [step[0] for step in steps] == list(range(len(model.path_)))
+    assert [step[2] for step in steps] == model.path_.gammas.tolist()
+    assert capsys.readouterr().err == ""
+    model.save(tmp_path / "model")  # the function is left behind
+    assert load(tmp_path / "model").verbose == 0
+    KernelConvexClustering(3, verbose=1).fit(blobs[0])
+    assert capsys.readouterr().err.count("[convexcluster]") == len(model.path_)
 
 
 def test_dual_coefficients_are_convex_combinations(fitted):

@@ -54,12 +54,20 @@ from .solvers.proof import prove
 from .solvers.routed import routed
 from .weights import PLACES, automatic_graph, build_graph
 
+Callback = Callable[[int, int, float, int, float], None]
+
 LABELS = ("auto", "fusion", "agglomerative")
 
 # A path costs as much as its dimensions. Of more samples than this the automatic path has as many
 # as that of coarsened data (``large.RANK``) unless ``rank`` asks for more; what is lost is part of
 # the certificate. One γ is always solved at the full rank that ``embedding_tol`` needs.
 FULL_RANK = 1_000
+
+
+def show_progress(step: int, total: int, gamma: float, k: int, gap: float) -> None:
+    """Print a line about a γ of the path on standard error."""
+    line = f"[convexcluster] {step + 1}/{total} γ={gamma:.4g} clusters={k} gap={gap:.1e}"
+    print(line, file=sys.stderr, flush=True)
 
 
 class _Shell(
@@ -77,7 +85,7 @@ class _Shell(
     solver: Any
     max_iter: int | None
     certify: str | bool
-    verbose: int
+    verbose: int | Callback
 
     def _embed(self, X: Any, kernel: Kernel, masses: Floats) -> Embedding:
         raise NotImplementedError
@@ -281,15 +289,10 @@ class _Shell(
             solution = solve_problem(problem, **options, warm=solution)
         return path, chosen, solution
 
-    def _progress(self) -> Callable[[int, int, float, int, float], None] | None:
-        if not self.verbose:
-            return None
-
-        def show(step: int, total: int, gamma: float, k: int, gap: float) -> None:
-            line = f"[convexcluster] {step + 1}/{total} γ={gamma:.4g} clusters={k} gap={gap:.1e}"
-            print(line, file=sys.stderr, flush=True)
-
-        return show
+    def _progress(self) -> Callback | None:
+        if callable(self.verbose):
+            return self.verbose
+        return show_progress if self.verbose else None
 
     def _keep(
         self,
@@ -488,8 +491,9 @@ class KernelConvexClustering(_Shell):
         For randomised embeddings and resampling.
     n_jobs : int, optional
         Threads for the connected components of the graph.
-    verbose : int
-        Lines of progress on standard error.
+    verbose : int or callable
+        Lines of progress on standard error; or a function that is called after each γ of the path
+        as ``verbose(step, total, gamma, n_clusters, relative_gap)``.
 
     Attributes
     ----------
@@ -549,7 +553,7 @@ class KernelConvexClustering(_Shell):
         max_memory: int | str | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
-        verbose: int = 0,
+        verbose: int | Callback = 0,
     ) -> None:
         self.n_clusters = n_clusters
         self.kernel = kernel
@@ -661,7 +665,7 @@ class ConvexClustering(_Shell):
         max_memory: int | str | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
-        verbose: int = 0,
+        verbose: int | Callback = 0,
     ) -> None:
         self.n_clusters = n_clusters
         self.weights = weights

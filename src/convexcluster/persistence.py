@@ -96,6 +96,8 @@ def save(
     if name not in ESTIMATORS or not hasattr(model, "labels_"):
         raise TypeError(f"save wants a fitted {' or '.join(ESTIMATORS)}, got {name}")
     parameters = model.get_params(deep=False)
+    if callable(parameters["verbose"]):  # whom a fit told of its progress is no part of the model
+        parameters["verbose"] = 0
     state = {key: value for key, value in vars(model).items() if key not in parameters}
     write_container(
         path,

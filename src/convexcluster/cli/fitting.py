@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Annotated, Any
@@ -107,8 +106,9 @@ def _fit_and_write(
     estimator = KernelConvexClustering(**parameters)
     begin = time.perf_counter()
     task = f"fitting {X.shape[0]} × {X.shape[1]}"
-    with collected_warnings() as notes, working(task) as advance, followed(estimator, advance):
-        estimator.fit(X)
+    with collected_warnings() as notes, working(task) as advance:
+        estimator.set_params(verbose=heard_by(advance)).fit(X)
+    estimator.set_params(verbose=0)  # a model that is saved holds no function
     seconds = time.perf_counter() - begin
     summary = summarize(estimator, table, seconds, notes)
     summary["command"] = command
@@ -122,18 +122,13 @@ def _fit_and_write(
     return summary, estimator
 
 
-@contextmanager
-def followed(estimator: Any, advance: Callable[..., None]) -> Iterator[None]:
-    """Let ``advance`` hear of every γ of the path while the block runs."""
+def heard_by(advance: Callable[..., None]) -> Callable[[int, int, float, int, float], None]:
+    """Turn the bar's ``advance`` into what ``verbose`` calls after every γ of the path."""
 
     def heard(step: int, total: int, gamma: float, k: int, gap: float) -> None:
         advance(step + 1, total, f"γ = {gamma:.3g}, {k} clusters")
 
-    estimator._progress = lambda: heard
-    try:
-        yield
-    finally:
-        del estimator._progress
+    return heard
 
 
 def summarize(
