@@ -1,9 +1,9 @@
 """The mixed graph: where routing stalls, a cluster is opened and everything is free again.
 
 If no flow inside a cluster can meet its demand, the cluster has to split, or its centroid to move.
-The clusters that carry the residual are opened, down to single samples where it is worst; the
-others stay contracted to points; all duals are free. Solving that graph gives new pieces and
-centroids.
+The clusters that carry the residual are opened, down to single samples where it is worst; those
+around them stay contracted to points; all duals between are free. Solving that graph gives new
+pieces and centroids.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from concurrent.futures import Executor
 
 import numpy as np
 
-from ..loops.levels import lower_duals
+from ..loops.levels import add_rows, lower_duals
+from ..loops.partition import gap_parts
 from ..loops.routing import residuals
 from ..problem import Floats, Ints
 from .levels import Level
@@ -22,6 +23,9 @@ from .top import Clusters, solve_top
 # Nodes of a mixed graph: a pass over this many costs some ten milliseconds, as much as an
 # electrical step on as many; below it every sample of an open cluster is a node.
 BUDGET = 200_000
+
+# Clusters this many edges away from an open one take part, as points: they may have to move too.
+RINGS = 2
 
 
 def mixed_labels(
@@ -51,6 +55,19 @@ def mixed_labels(
     return key.astype(np.int64), int(key.max()) + 1
 
 
+def surroundings(base: Level, labels: Ints, count: int, opened: np.ndarray) -> np.ndarray:
+    """Mark the clusters that hold opened samples, and those within RINGS edges of them."""
+    near = np.zeros(count, dtype=np.bool_)
+    near[labels[opened]] = True
+    x, y = labels[base.ei], labels[base.ej]
+    for _ in range(RINGS):
+        wider = near.copy()
+        wider[y[near[x]]] = True
+        wider[x[near[y]]] = True
+        near = wider
+    return near
+
+
 def solve_mixed(
     levels: list[Level],
     c: Floats,
@@ -63,21 +80,56 @@ def solve_mixed(
     """Open, solve and bring down; returns the new clusters of level 0 with their residual.
 
     ``opened`` grows by the samples of the clusters that carry the residual now: what was opened in
-    an earlier round stays open, so that the rounds do not push the residual to and fro.
+    an earlier round stays open, so that the rounds do not push the residual to and fro. Only the
+    surroundings of what is open are solved; duals across their border stay as they are.
     """
-    base = levels[0]
-    by_cluster = residuals(base.m, base.a, clusters.labels, clusters.center)
-    opened |= heavy(by_cluster, 0.3 * room)[clusters.labels]
-    nodes, count = mixed_labels(levels, clusters.labels, clusters.center, clusters.count, opened)
-    graph, link = base.contracted(nodes, count, c / gamma)
+    base, labels = levels[0], clusters.labels
+    by_cluster = residuals(base.m, base.a, labels, clusters.center)
+    opened |= heavy(by_cluster, 0.3 * room)[labels]
+    nodes, _ = mixed_labels(levels, labels, clusters.center, clusters.count, opened)
+    own = surroundings(base, labels, clusters.count, opened)[labels]
+    part, samples, edges = cut_out(base, own, c / gamma)
+    _, key = np.unique(nodes[samples], return_inverse=True)
+    key = key.astype(np.int64)
+    graph, link = part.contracted(key, int(key.max()) + 1)
     graph.refresh()
     found = solve_top(graph, gamma * graph.W, 0.15 * room, pool)
-    labels = found.labels[nodes]
     inside = lower_duals(
-        base.ei, base.ej, c, link.up, link.share, labels, base.lam, graph.lam, graph.before
+        part.ei,
+        part.ej,
+        c[edges],
+        link.up,
+        link.share,
+        found.labels[key],
+        part.lam,
+        graph.lam,
+        graph.before,
     )
+    base.lam[edges] = part.lam
     base.refresh()
-    goal = room - found.slack
-    parts = two_parts(base, labels, found.count, inside)
-    fit = smooth(base, c, labels, found.center, parts, goal, 2 * SWEEPS, pool)
-    return Clusters(labels, found.count, found.center, fit, found.slack)
+    new = labels.copy()
+    new[samples] = clusters.count + found.labels[key]
+    kept, new = np.unique(new, return_inverse=True)
+    new = new.astype(np.int64)
+    center = np.concatenate([clusters.center, found.center])[kept]
+    fit, slack = gap_parts(base.ei, base.ej, c, base.m, base.a, base.lam, new, center)
+    parts = two_parts(base, new, len(center), edges[inside])
+    if fit > room - slack > 0:
+        fit = smooth(base, c, new, center, parts, room - slack, 2 * SWEEPS, pool)
+    return Clusters(new, len(center), center, fit, slack)
+
+
+def cut_out(base: Level, own: np.ndarray, weights: Floats) -> tuple[Level, Ints, Ints]:
+    """The graph of the samples that are marked, with the duals across its border held fixed.
+
+    Fixed duals pull at the samples of the border: they become a part of Σ m z. Returns also the
+    samples and the edges of the part.
+    """
+    samples, number = np.flatnonzero(own), np.cumsum(own) - 1
+    i, j = own[base.ei], own[base.ej]
+    edges, out, into = (np.flatnonzero(e) for e in (i & j, i & ~j, j & ~i))
+    sums = base.sums[samples]
+    add_rows(sums, number[base.ei[out]], -base.lam[out])
+    add_rows(sums, number[base.ej[into]], base.lam[into])
+    ends = number[base.ei[edges]], number[base.ej[edges]]
+    return Level(*ends, weights[edges], base.m[samples], sums, base.lam[edges]), samples, edges
