@@ -13,7 +13,7 @@ from typing import Any
 from benchmarks.machine import PACKAGES, header
 from benchmarks.scale.cluster import peak_gb, through_dask
 from benchmarks.scale.data import blobs, shapes
-from benchmarks.scale.fits import file, fit, tgcc
+from benchmarks.scale.fits import file, fit, refined, tgcc
 from benchmarks.scale.mnist import mnist
 from benchmarks.scale.page import page
 
@@ -31,6 +31,7 @@ CASES = {
     "dask-2-workers-2e6": partial(through_dask, 2_000_000, 2),
     "dask-2-workers-1e7": partial(through_dask, 10_000_000, 2),
     "file-2GB": partial(file, 2_500_000, 100, "1GB"),
+    "refine-1e5": partial(refined, 100_000, 2_000, 30.0),
     "mnist10k": mnist,
 }
 

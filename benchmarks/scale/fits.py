@@ -119,6 +119,31 @@ def file(n: int, d: int, memory: str) -> dict[str, Any]:
     return out | errors(result.model)
 
 
+def refined(n: int, cells: int, gamma: float) -> dict[str, Any]:
+    """Convex clustering of `shapes` on too few cells: the error before and after refinement."""
+    from convexcluster import ConvexClustering, large
+
+    ConvexClustering(coarsen=200, gamma=gamma).fit(shapes(2_000)[0])
+    steps: list[dict[str, Any]] = []
+    certify = large.certify_coarse
+
+    def kept(coarse: Any, *parts: Any) -> Any:
+        found = certify(coarse, *parts)
+        spread = found.radius / found.relative_radius
+        steps.append({"points": len(coarse.X), "coarsening": found.coarsening_error / spread})
+        return found
+
+    large.certify_coarse = kept
+    try:
+        start, used = time.perf_counter(), time.process_time()
+        ConvexClustering(coarsen=cells, gamma=gamma).fit(shapes(n)[0])
+        seconds, used = time.perf_counter() - start, time.process_time() - used
+    finally:
+        large.certify_coarse = certify
+    out = {"n": n, "d": 2, "gamma": gamma, "seconds": seconds, "cpu_seconds": used}
+    return out | {"before": steps[0], "after": steps[-1]}
+
+
 class Peak:
     """Peak, in GB, of the memory that is this process's own, looked at ten times a second.
 
