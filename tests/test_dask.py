@@ -115,6 +115,22 @@ def test_fewer_rows_than_cells_is_the_local_problem(client):
     assert adjusted_rand_score(local.labels_, model.labels_.compute()) == 1.0
 
 
+def test_the_same_problem_has_the_same_centroids_within_the_certified_error(client):
+    X, _ = rings(120)
+    given = {"n_clusters": 2, "gamma": 0.5, "tol": 1e-6}
+    rows = array.from_array(X, chunks=(50, 2))
+    far = KernelConvexClustering(**given, client=client).fit(rows)
+    near = Local(**given).fit(X)
+    np.testing.assert_array_equal(far.labels_.compute(), near.labels_)
+    # ‖c − c′‖ ≤ (R + R′)/√m of a cluster of mass m, and φ(x) is known up to the embedding error
+    mass = np.bincount(near.labels_)
+    reach = far.certificate_.radius + near.certificate_.radius
+    lost = far.certificate_.embedding_error + near.certificate_.embedding_error
+    apart = np.abs(far.transform(X) - near.transform(X))
+    assert (apart <= reach / np.sqrt(mass) + lost + 1e-9).all()
+    assert reach < 0.05 * np.sqrt(len(X))  # the bound says something: φ(x) has length 1
+
+
 def test_parameters_are_those_of_the_local_estimator_and_two_more():
     ours = set(KernelConvexClustering().get_params())
     assert ours == set(Local().get_params()) | {"client", "patience"}

@@ -240,6 +240,43 @@ def test_out_of_core_labels_go_to_disk(two_rings, tmp_path):
     np.testing.assert_array_equal(fit.predict(X[:9]), np.load(tmp_path / "labels.npy")[:9])
 
 
+def write_npy(X, path):
+    np.save(path / "x.npy", X)
+    return path / "x.npy"
+
+
+def write_memmap(X, path):
+    return np.load(write_npy(X, path), mmap_mode="r")
+
+
+def write_parquet(X, path):
+    arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    parquet.write_table(arrow.table({"a": X[:, 0], "b": X[:, 1]}), path / "x.parquet", 1_500)
+    return path / "x.parquet"
+
+
+def write_zarr(X, path):
+    pytest.importorskip("zarr").open_array(
+        str(path / "x.zarr"), mode="w", shape=X.shape, chunks=X.shape, dtype="f8"
+    )[:] = X
+    return path / "x.zarr"
+
+
+@pytest.mark.parametrize("write", [write_npy, write_memmap, write_parquet, write_zarr])
+@pytest.mark.parametrize("name", ["labels.npy", "labels.parquet"])
+def test_every_file_gives_the_labels_of_the_rows_in_memory(two_rings, write, name, tmp_path):
+    X, _ = two_rings
+    estimator = KernelConvexClustering(n_clusters=2, coarsen=60, rank=20, gamma=[0.1, 1.0, 10.0])
+    fit = fit_large(write(X, tmp_path), estimator, labels_to=tmp_path / name)
+    expected = np.concatenate(list(fit_large(X, estimator).labels(X)))
+    if name.endswith("npy"):
+        read = np.load(tmp_path / name)
+    else:
+        read = pytest.importorskip("pyarrow.parquet").read_table(tmp_path / name)["label"]
+    np.testing.assert_array_equal(np.asarray(read), expected)
+    assert fit.n == len(X)
+
+
 def test_a_coarse_model_is_saved_and_loaded(two_rings, tmp_path):
     X, _ = two_rings
     model = KernelConvexClustering(n_clusters=2, coarsen=150, rank=40).fit(X)
