@@ -4,6 +4,6 @@
     python -m benchmarks.scale shapes-1e6 …    these cases; the others keep their figures
 
 ``data`` makes the rows, ``fits`` has the cases of one process, ``cluster`` those of Dask, ``page``
-turns figures into docs/large-results.md. Figures are kept in ``figures.json``, each with the time
-and the load at which it was measured.
+turns figures into docs/large-results.md. Figures are kept in ``figures.json``, each with the load
+of the machine before it was measured.
 """

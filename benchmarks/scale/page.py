@@ -38,7 +38,9 @@ def page(figures: Figures, header: str) -> str:
     """The whole page; a case that has not run is left out."""
     lines = ["# Results at scale", ""]
     lines += prose(
-        "Written by `make bench-scale`. Every fit is told nothing: not k, not γ, not a bandwidth."
+        """Written by `make bench-scale`. Every fit is told nothing: not k, not γ, not a bandwidth.
+        Cases run one at a time and keep their figures until they are run again, so that they need
+        not be of one commit; the load says how quiet the machine was."""
     )
     lines += ["```", header, "```", ""]
     for section in (one_process, growth, dask, files, refinement, mnist):
@@ -160,7 +162,8 @@ def dask(figures: Figures) -> list[str]:
     words = prose(
         """10 Gaussians in 10 dimensions, made block by block (10⁵ rows) on the workers, anew for
         every pass. Workers are processes of one thread with a limit of 4 GB; one that passes its
-        limit is killed and started again."""
+        limit is killed and started again. Two of the Gaussians are 5.9 standard deviations apart;
+        the default, here and on some thousand of these rows in memory, takes them for one."""
     )
     one, two = (found.get(name) for name in ("dask-1-worker-1e6", "dask-2-workers-2e6"))
     if one and two:
