@@ -19,6 +19,7 @@ from convexcluster.path import checkpoint as checkpoint_module
 from convexcluster.path import fusion_value, pair
 from convexcluster.path import top as top_module
 from convexcluster.path.levels import Level
+from convexcluster.path.mixed import cut_out, surroundings
 from convexcluster.path.pair import halves, over_halves, side_by_side
 from convexcluster.path.smooth import Smooth
 from convexcluster.path.top import solve_top
@@ -260,3 +261,36 @@ def test_fusion_values_of_a_path_lie_in_their_brackets_and_near_the_exact_ones()
         exact = fusion_value(path, X, edges, weights, i, j)
         # both ends of the bracket are certified to a gap only: allow it the width of one rtol
         assert low * (1 - 1e-4) <= exact <= path.gammas[step] * (1 + 1e-4)
+
+
+def test_a_part_cut_out_has_the_points_of_the_whole():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 3))
+    edges, weights = knn(X)
+    level = level_of(X, edges, weights, rng.uniform(0.5, 2, 120))
+    level.lam[:] = rng.normal(size=level.lam.shape)
+    level.refresh()
+    own = X[:, 0] > 0
+    part, samples, inside = cut_out(level, own, 2 * weights)
+    part.refresh()
+    np.testing.assert_allclose(part.a, level.a[samples], atol=1e-12)
+    np.testing.assert_array_equal(samples[part.ei], edges[inside, 0])
+    np.testing.assert_array_equal(part.W, 2 * weights[inside])
+    # a change inside moves only the points inside
+    part.lam += 0.1
+    part.refresh()
+    level.lam[inside] = part.lam
+    before = level.a.copy()
+    level.refresh()
+    np.testing.assert_allclose(level.a[samples], part.a, atol=1e-12)
+    np.testing.assert_array_equal(level.a[~own], before[~own])
+
+
+def test_surroundings_are_the_clusters_two_edges_away():
+    chain = np.stack([np.arange(9), np.arange(1, 10)], axis=1)
+    level = level_of(np.zeros((10, 1)), chain, np.ones(9))
+    opened = np.zeros(10, dtype=bool)
+    opened[[8, 9]] = True
+    labels = np.array([0, 1, 1, 2, 3, 3, 4, 5, 6, 6])
+    near = surroundings(level, labels, 7, opened)
+    np.testing.assert_array_equal(np.flatnonzero(near), [4, 5, 6])
