@@ -45,8 +45,9 @@ LADDER, RUNGS, LOOSE = 4.0, 10, 100.0
 # Times that the top is solved more sharply because routing left just too little room for it.
 ATTEMPTS = 3
 
-# Mixed graphs per γ; after PATIENCE of them a round must gain a tenth.
-ROUNDS, PATIENCE, GAIN = 10, 4, 0.9
+# Mixed graphs per γ; after PATIENCE of them a round must gain a tenth. None is begun once sweeps over
+# them have touched OPEN_WORK numbers, some ten seconds: the gap is then reported as it is.
+ROUNDS, PATIENCE, GAIN, OPEN_WORK = 10, 4, 0.9, 1e10
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +205,7 @@ class Engine:
         """Rounds of mixed graphs, each with electrical steps on the pieces it finds."""
         base = self.levels[0]
         best, kept = clusters, base.lam.copy()
-        opened = np.zeros(base.n, dtype=np.bool_)
+        opened, work = np.zeros(base.n, dtype=np.bool_), 0.0
         for turn in range(ROUNDS):
             clusters = solve_mixed(self.levels, c, gamma, clusters, room, opened, self.pool)
             goal = room - clusters.slack  # if that is negative no flow inside clusters helps
@@ -215,7 +216,9 @@ class Engine:
             before = best.gap
             if clusters.gap < best.gap:
                 best, kept = clusters, base.lam.copy()
-            if best.gap <= room or (turn >= PATIENCE and best.gap > GAIN * before):
+            work += clusters.work
+            idle = turn >= PATIENCE and best.gap > GAIN * before
+            if best.gap <= room or idle or work > OPEN_WORK:
                 break
         if best is not clusters:
             base.lam[:] = kept

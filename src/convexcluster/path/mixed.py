@@ -116,7 +116,7 @@ def solve_mixed(
     parts = two_parts(base, new, len(center), edges[inside])
     if fit > room - slack > 0:
         fit = smooth(base, c, new, center, parts, room - slack, 2 * SWEEPS, pool)
-    return Clusters(new, len(center), center, fit, slack)
+    return Clusters(new, len(center), center, fit, slack, found.passes, found.work)
 
 
 def cut_out(base: Level, own: np.ndarray, weights: Floats) -> tuple[Level, Ints, Ints]:

@@ -63,6 +63,7 @@ class Clusters:
     fit: float
     slack: float
     passes: int = 0
+    work: float = 0.0  # numbers of Λ that were touched to find them
 
     @property
     def gap(self) -> float:
@@ -139,7 +140,7 @@ def solve_top(level: Level, c: Floats, target: float, pool: Executor | None = No
         found = best_reading(level, c)
     if found.gap > NEAR_ENOUGH * target and level.lam.size <= NEWTON_SIZE:
         found = _newton(level, c, target, found)
-    found.passes = passes
+    found.passes, found.work = passes, float(passes) * level.lam.size
     return found
 
 
