@@ -45,8 +45,8 @@ LADDER, RUNGS, LOOSE = 4.0, 10, 100.0
 # Times that the top is solved more sharply because routing left just too little room for it.
 ATTEMPTS = 3
 
-# Mixed graphs per γ; after PATIENCE of them a round must gain a tenth. None is begun once sweeps over
-# them have touched OPEN_WORK numbers, some ten seconds: the gap is then reported as it is.
+# Mixed graphs per γ; after PATIENCE of them a round must gain a tenth. None is begun once sweeps
+# over them have touched OPEN_WORK numbers, some ten seconds: the gap is then reported as it is.
 ROUNDS, PATIENCE, GAIN, OPEN_WORK = 10, 4, 0.9, 1e10
 
 
