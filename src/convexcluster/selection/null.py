@@ -148,7 +148,7 @@ def _unimodal(X: Floats) -> tuple[Floats, np.ndarray]:
     steps = (gaps <= 0).mean(axis=1) > 0.5 if gaps.shape[1] else np.ones(len(x), dtype=bool)
     fit = np.empty(gaps.shape[1])
     for j in np.flatnonzero(~steps):
-        row, best = np.ascontiguousarray(gaps[j]), np.inf
+        row, best = gaps[j].copy(), np.inf
         for place in np.unique((MODES * len(row)).astype(np.int64)):
             error = fit_valley(row, place, fit)
             if error < best:
