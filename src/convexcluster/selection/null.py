@@ -49,9 +49,9 @@ STEPS = 0.5 * 2.0 ** np.arange(9)
 
 # How far the data must lie from the null's median: in spreads of the null, and by a fifth in the
 # eigenvalue itself. The spread is the distance from the median that two thirds of the null keep
-# to: one null in ten has a few samples apart from the rest, which must not make the spread. Four
-# of them left one draw in sixty of the hardest noise, uniform in the plane, with a structure.
-SPREADS = 4.0
+# to: one null in ten has a few samples apart from the rest, which must not make the spread. At 3.2
+# of them four draws in a hundred of the hardest noise, in the plane, have a structure.
+SPREADS = 3.2
 LEAST = 0.2
 
 # Where the mode of a feature is looked for, as shares of the samples below it.
