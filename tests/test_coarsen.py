@@ -20,7 +20,8 @@ from convexcluster.coarse_error import (
 from convexcluster.coarsen import add, cells_of, condense, summarise, unite
 from convexcluster.fine_flow import points_error
 from convexcluster.graph import Graph, incidence
-from convexcluster.loops.fine_flow import cut_off, sweep_flows
+from convexcluster.loops.fine_flow import cut_off
+from convexcluster.loops.sweeps import sweep
 from convexcluster.problem import Problem
 from convexcluster.solvers import solve_problem
 
@@ -228,7 +229,8 @@ def test_loops_of_flows_equal_their_numpy_twins():
     np.testing.assert_allclose(ratio, length)
     Lam, swept = short.copy(), v - (D.T @ short) / m[:, None]
     before = m @ (swept**2).sum(axis=1)
-    sweep_flows(swept, m, edges, c, Lam, 3)
+    i, j = np.ascontiguousarray(edges.T)
+    sweep(i, j, c, 1 / m, swept, Lam, np.arange(len(c)), 3, np.float64(1.0))
     np.testing.assert_allclose(swept, v - (D.T @ Lam) / m[:, None], atol=1e-12)
     assert (np.linalg.norm(Lam, axis=1) <= c * (1 + 1e-12)).all()
     assert m @ (swept**2).sum(axis=1) < before

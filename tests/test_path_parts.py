@@ -16,7 +16,7 @@ from convexcluster.loops.aggregation import _finest, _largest
 from convexcluster.loops.multigrid import solve_laplacian
 from convexcluster.loops.routing import best_steps, residuals, stretch
 from convexcluster.path import checkpoint as checkpoint_module
-from convexcluster.path import fusion_value, pair
+from convexcluster.path import fusion_value, levels, pair, route
 from convexcluster.path import top as top_module
 from convexcluster.path.levels import Level
 from convexcluster.path.mixed import cut_out, surroundings
@@ -99,7 +99,8 @@ def test_a_wide_path_is_certified_and_resumes_before_its_first_fusion(wide, tmp_
 
 
 def test_threads_change_nothing_in_a_graph_of_one_piece(monkeypatch):
-    monkeypatch.setattr(pair, "WORTH_HALVING", 500)
+    for module in (pair, route, levels):  # so that every kind of job is halved
+        monkeypatch.setattr(module, "WORTH_HALVING", 500)
     X, _ = make_moons(600, noise=0.05, random_state=0)
     edges, weights = knn(X - X.mean(axis=0))
     one = solve_path(X, edges, weights)

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from .certificate import project
 from .coarse_error import CoarseningError
 from .graph import Graph, component_means, components, laplacian, solve_laplacian
 from .problem import Floats, Ints, Problem, Solution
@@ -130,7 +131,8 @@ def _routed(
     b: Floats, masses: Floats, graph: Graph, gamma: float, rounds: int
 ) -> tuple[Floats, float]:
     """What of the demand no flow was found for, and ‖·‖² of it in axes that were left out."""
-    from .loops.fine_flow import cut_off, sweep_flows
+    from .loops.fine_flow import cut_off
+    from .loops.sweeps import sweep
 
     values, axes = np.linalg.eigh((b / masses[:, None]).T @ b)
     energy = np.cumsum(np.maximum(values, 0.0))
@@ -159,8 +161,9 @@ def _routed(
         conductance = conductance / np.maximum(ratio, 1.0)
     if _energy(best, masses) > still and 8.0 * len(c) * b.shape[1] <= SWEPT_BYTES:
         v = (best + masses[:, None] * mean) / masses[:, None]
-        flow = _flow(potential, kept, c, graph.edges) * share[group[graph.edges[:, 0]]][:, None]
-        sweep_flows(v, masses, graph.edges, c, flow, SWEEPS)
+        i, j = np.ascontiguousarray(graph.edges.T)
+        flow = project(kept[:, None] * (potential[i] - potential[j]), c) * share[group[i]][:, None]
+        sweep(i, j, c, 1 / masses, v, flow, np.arange(len(c)), SWEEPS, np.float64(1.0))
         return masses[:, None] * v, still
     return best + masses[:, None] * mean, still
 
@@ -175,11 +178,3 @@ def _best_part(b: Floats, left: Floats, masses: Floats, group: Ints) -> Floats:
     down = -np.bincount(group, (b * change).sum(axis=1) / masses)
     curve = np.bincount(group, (change**2).sum(axis=1) / masses)
     return np.clip(down / np.where(curve > 0, curve, 1.0), 0.0, 1.0)
-
-
-def _flow(Y: Floats, conductance: Floats, c: Floats, edges: Ints) -> Floats:
-    """κ D y, each edge cut off at its capacity."""
-    i, j = edges.T
-    flow = conductance[:, None] * (Y[i] - Y[j])
-    length = np.linalg.norm(flow, axis=1)
-    return flow * np.minimum(1.0, c / np.where(length > 0, length, np.inf))[:, None]

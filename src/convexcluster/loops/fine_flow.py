@@ -1,4 +1,4 @@
-"""Loops of flows on the edges of many rows: cut off what exceeds capacity, sweep what is left."""
+"""Loop of flows on the edges of many rows: cut off what exceeds capacity."""
 
 from __future__ import annotations
 
@@ -29,33 +29,3 @@ def cut_off(
             t = share * (Y[i, k] - Y[j, k])
             left[i, k] -= t
             left[j, k] += t
-
-
-@njit(cache=True, nogil=True)
-def sweep_flows(
-    v: Floats, masses: Floats, edges: Ints, c: Floats, Lam: Floats, sweeps: int
-) -> None:
-    """Sweep flows over the edges, forwards and backwards, to carry off what they can of v.
-
-    Dual coordinate descent for min ½‖v − M⁻¹DᵀΛ‖²_M subject to ‖λ_l‖ ≤ c_l, v being what ``Lam``
-    leaves: λ_l ← Proj(λ_l + (v_i − v_j)/(1/m_i + 1/m_j)). Both are changed in place; each step
-    lowers ‖v‖_M.
-    """
-    r = v.shape[1]
-    for sweep in range(sweeps):
-        for q in range(len(edges)):
-            e = q if sweep % 2 == 0 else len(edges) - 1 - q
-            i, j = edges[e, 0], edges[e, 1]
-            h = 1.0 / (1.0 / masses[i] + 1.0 / masses[j])
-            s = 0.0
-            for k in range(r):
-                t = Lam[e, k] + h * (v[i, k] - v[j, k])
-                s += t * t
-            s = np.sqrt(s)
-            shrink = 1.0 if s <= c[e] else c[e] / s
-            for k in range(r):
-                t = shrink * (Lam[e, k] + h * (v[i, k] - v[j, k]))
-                step = t - Lam[e, k]
-                Lam[e, k] = t
-                v[i, k] -= step / masses[i]
-                v[j, k] += step / masses[j]
