@@ -1,6 +1,7 @@
 """Certified statements: never wrong, and said where they can be."""
 
 import itertools
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -13,7 +14,9 @@ from convexcluster.certificate import (
     certify_partition,
     dual_point,
     duality_gap,
+    gap_rounding,
     project,
+    solution_radius,
 )
 from convexcluster.certificate.flows import absorbable, route
 from convexcluster.certificate.reduced import gradient, newton, reduce
@@ -267,3 +270,77 @@ def test_large_reduced_problems_need_a_good_start(monkeypatch):
     rough = exact.A + 0.3 * rng.normal(size=Z.shape)
     verdict = certify_partition(problem, labels, rough, exact.Lam)
     assert verdict.endswith("solve to a smaller tol")
+
+
+def exact_on_a_tree(problem, A):
+    """A* of one feature on a tree in rational numbers if it has the clusters of ``A``, else None.
+
+    The flow on a tree is unique: cut an edge, and λ is what the side of its tail has too much.
+    """
+    number, c = Fraction, [Fraction(problem.gamma) * Fraction(w) for w in problem.weights]
+    z, m = [number(x) for x in problem.Z[:, 0]], [number(x) for x in problem.masses]
+    i, j = problem.edges.T
+    labels = components(problem.edges[A[i, 0] == A[j, 0]], problem.n)
+    top = [number(0)] * (int(labels.max()) + 1)
+    for t, weight, value in zip(labels, m, z):
+        top[t] += weight * value
+    signs = [0 if s == t else (1 if A[a, 0] > A[b, 0] else -1)
+             for a, b, s, t in zip(i, j, labels[i], labels[j])]  # fmt: skip
+    for a, b, sign, cap in zip(i, j, signs, c):
+        top[labels[a]] -= sign * cap
+        top[labels[b]] += sign * cap
+    mass = [sum(w for w, t in zip(m, labels) if t == s) for s in range(len(top))]
+    best = [top[t] / mass[t] for t in labels]
+    for cut, (a, b, sign, cap) in enumerate(zip(i, j, signs, c)):
+        side = components(np.delete(problem.edges, cut, axis=0), problem.n)
+        flow = sum(w * (x - y) for w, x, y, t in zip(m, z, best, side) if t == side[a])
+        if (sign == 0 and abs(flow) > cap) or sign * (best[a] - best[b]) < 0:
+            return None
+    return best
+
+
+def test_radius_holds_to_the_last_bit():
+    # solutions so exact that the gap is round-off, against the optimum in rational numbers
+    rng = np.random.default_rng(7)
+    beyond_the_gap = known = 0
+    for _ in range(60):
+        n = int(rng.integers(2, 8))
+        edges = knn_like(rng, n, 0)
+        problem = Problem.of(
+            rng.normal(size=(n, 1)) + rng.choice([0.0, 100.0]), edges, rng.uniform(0.1, 1, n - 1),
+            float(rng.choice([0.1, 0.5])), rng.uniform(0.5, 2, n),
+        )  # fmt: skip
+        found = solve(
+            problem.Z, edges, problem.weights, problem.gamma, masses=problem.masses, tol=1e-20
+        )
+        best = exact_on_a_tree(problem, found.A)
+        proved = certify(problem, found)
+        if best is None:
+            assert proved.partition != "certified"  # these clusters are not those of the optimum
+            continue
+        known += 1
+        off = sum(
+            Fraction(m) * (Fraction(a) - b) ** 2
+            for m, a, b in zip(problem.masses, found.A[:, 0], best)
+        )
+        rounding = gap_rounding(problem, found.A, found.Lam, found.gap)
+        assert off <= 2 * (Fraction(found.gap) + Fraction(rounding))
+        assert solution_radius(problem, found) == proved.radius
+        beyond_the_gap += off > 2 * Fraction(found.gap)
+        size = np.sqrt(problem.masses @ (problem.Z[:, 0] ** 2) + (problem.c**2).sum())
+        # an allowance of a few roundings per row, not a loose one
+        assert (
+            rounding <= (40 * 2.0**-53 * size) ** 2 + np.sqrt(2 * found.gap) * 40 * 2.0**-53 * size
+        )
+    assert known > 40
+    assert beyond_the_gap > 10  # √(2G) alone would be wrong
+
+
+def test_radius_covers_a_dual_outside_its_balls():
+    # λ = 2 where c = 1.5 would give a gap of 0 at the point of full fusion, which is not optimal
+    problem = Problem.of([[0.0], [4.0]], [[0, 1]], [1.0], gamma=1.5)
+    A, Lam = np.full((2, 1), 2.0), np.array([[-2.0]])
+    gap = duality_gap(problem, A, Lam)
+    assert gap == 0.0
+    off = np.linalg.norm(A - [[1.5], [2.5]])
+    assert np.sqrt(2 * (gap + gap_rounding(problem, A, Lam, gap))) >= off

@@ -65,7 +65,8 @@ class ClusterPath:
     masses : ndarray of shape (n,)
         Sample masses.
     scale : float
-        ½ Σ mᵢ‖zᵢ − z̄‖². The radius around the exact centroids is √(2 · gap · scale).
+        ½ Σ mᵢ‖zᵢ − z̄‖². The exact centroids lie within √(2 · gap · scale), up to the rounding
+        that ``certificate_.radius`` of a fit includes.
     merges : ndarray of shape (M, 2)
         Pairs of samples whose clusters became one.
     merge_steps : ndarray of shape (M,)

@@ -69,6 +69,8 @@ class CoarseningError:
 def total_radius(gap: float, coarsening: float, embedding: float) -> float:
     """√(2G + ‖V‖² + τ²): no solution of the full problem is farther from UC than this.
 
+    ``gap`` with what rounding hides of it (:func:`~convexcluster.certificate.gap_rounding`).
+
     Examples
     --------
     >>> total_radius(gap=2.0, coarsening=2.0, embedding=1.0)

@@ -172,7 +172,9 @@ def with_coarsening(proved: Certificate, coarse: CoarseCertificate) -> Certifica
         )
     return replace(
         proved,
-        radius=total_radius(proved.gap, coarse.coarsening_error, proved.embedding_error),
+        radius=total_radius(
+            proved.gap + proved.rounding, coarse.coarsening_error, proved.embedding_error
+        ),
         coarsening_error=coarse.coarsening_error,
         partition=partition,
     )

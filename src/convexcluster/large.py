@@ -4,7 +4,7 @@ Input: an :class:`~convexcluster.streaming.Engine` over blocks of rows. Output: 
 problem with at most ``budget`` weighted points whose solution stands for that of all rows, with the
 three errors of :mod:`convexcluster.coarse_error`:
 
-    distance to the solution on all rows  ≤  √(2·gap + coarsening² + embedding²).
+    distance to the solution on all rows  ≤  √(2(gap + rounding) + coarsening² + embedding²).
 
 *Whose problem?* With ``graph="cells"`` the graph is built between the cell means and the rows
 inherit it (``spread``); with ``graph="points"`` it is the graph on the rows, summed between cells.
@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from .certificate import gap_rounding
 from .coarse_error import (
     CoarseningError,
     cohesion,
@@ -278,13 +279,14 @@ class CoarseCertificate:
     Attributes
     ----------
     gap : float
-        Duality gap of the problem on the weighted points.
+        Duality gap of the problem on the weighted points, as computed.
     coarsening_error : float
         ‖V‖; 0 if every cell provably fuses.
     embedding_error : float
         τ over all rows.
     radius : float
-        √(2·gap + coarsening² + embedding²) ≥ ‖centroids − exact centroids‖, over all rows.
+        √(2(gap + δ) + coarsening² + embedding²) ≥ ‖centroids − exact centroids‖, over all rows, δ
+        what rounding can hide of the gap.
     relative_radius : float
         ``radius`` over √(Σ m‖φ(x) − mean‖²), the same measure of full fusion.
     graph : str
@@ -394,7 +396,8 @@ def certify_coarse(
     else:
         error = points_error(fine.rows, fine.masses, fine.index, fine.graph, problem, solution)
     lost = coarse.embedding.trace_error
-    radius = total_radius(solution.gap, error.total, float(np.sqrt(lost)))
+    rounding = gap_rounding(problem, solution.A, solution.Lam, solution.gap)
+    radius = total_radius(solution.gap + rounding, error.total, float(np.sqrt(lost)))
     total = coarse.spread + lost
     return CoarseCertificate(
         solution.gap,

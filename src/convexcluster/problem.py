@@ -116,7 +116,8 @@ class Solution:
     Lam : ndarray of shape (m, r)
         Dual, ‖λ_l‖ ≤ γ w_l.
     gap : float
-        F(A) − dual(Lam) ≥ 0, so that ½‖A − A*‖²_M ≤ gap.
+        F(A) − dual(Lam) ≥ 0 as computed, so that ½‖A − A*‖²_M ≤ gap + δ with the rounding δ of
+        :func:`convexcluster.certificate.gap_rounding`.
     relative_gap : float
         ``gap`` over ½ Σ mᵢ‖zᵢ − z̄‖².
     status : Status

@@ -2,7 +2,8 @@
 
 Input is a problem, a primal point and a feasible dual; output is a :class:`Certificate`. Each
 statement is a theorem about the optimum A* and never a threshold: how far A* can be
-(:mod:`~convexcluster.certificate.gap`), pairs certainly apart or fused
+(:mod:`~convexcluster.certificate.gap`, and what rounding adds to it,
+:mod:`~convexcluster.certificate.rounding`), pairs certainly apart or fused
 (:mod:`~convexcluster.certificate.pairs`), and whether a whole partition is that of A*
 (:mod:`~convexcluster.certificate.partition`).
 """
@@ -18,6 +19,7 @@ from ..problem import Problem, Solution
 from .gap import dual_point, duality_gap, project
 from .pairs import certified_different, certified_same
 from .partition import certify_partition
+from .rounding import gap_rounding
 
 __all__ = [
     "Certificate",
@@ -27,7 +29,9 @@ __all__ = [
     "certify_partition",
     "dual_point",
     "duality_gap",
+    "gap_rounding",
     "project",
+    "solution_radius",
 ]
 
 
@@ -38,12 +42,12 @@ class Certificate:
     Attributes
     ----------
     gap : float
-        Duality gap G of the embedded problem.
+        Duality gap G of the embedded problem, as computed.
     relative_gap : float
         G over ½ Σ mᵢ‖zᵢ − z̄‖².
     radius : float
         Bound on ‖A − A*‖_M for the problem before embedding and coarsening:
-        √(2G + τ²) + ``coarsening_error``, since the gap before embedding is G + τ²/2.
+        √(2(G + δ) + τ²) + ``coarsening_error``, since the gap before embedding is G + δ + τ²/2.
     embedding_error : float
         τ, the norm of what the embedding dropped.
     coarsening_error : float
@@ -53,6 +57,9 @@ class Certificate:
         certificate is about the clipped kernel.
     partition : str
         "certified", or "not certified: " and why.
+    rounding : float
+        δ: what floating point can hide of the gap
+        (:func:`~convexcluster.certificate.gap_rounding`).
     """
 
     gap: float
@@ -62,6 +69,22 @@ class Certificate:
     coarsening_error: float = 0.0
     clipped_share: float = 0.0
     partition: str = "not certified: not asked for"
+    rounding: float = 0.0
+
+
+def solution_radius(problem: Problem, solution: Solution) -> float:
+    """√(2(G + δ)) ≥ ‖A − A*‖_M, with all that rounding can hide.
+
+    Examples
+    --------
+    >>> from convexcluster import solve
+    >>> found = solve([[0.1], [0.7]], [[0, 1]], [1.0], gamma=0.1, tol=1e-14)
+    >>> pair = Problem.of([[0.1], [0.7]], [[0, 1]], [1.0], gamma=0.1)
+    >>> bool(0 < solution_radius(pair, found) < 1e-15)
+    True
+    """
+    rounding = gap_rounding(problem, solution.A, solution.Lam, solution.gap)
+    return float(np.sqrt(2.0 * (solution.gap + rounding)))
 
 
 def certify(
@@ -91,12 +114,15 @@ def certify(
         fused = (solution.A[i] == solution.A[j]).all(axis=1)
         labels = components(problem.edges[fused], problem.n)
         verdict = certify_partition(problem, labels, solution.A, solution.Lam, embedding_error)
+    rounding = gap_rounding(problem, solution.A, solution.Lam, solution.gap)
+    within = np.sqrt(2.0 * (solution.gap + rounding) + embedding_error**2)
     return Certificate(
         gap=solution.gap,
         relative_gap=solution.relative_gap,
-        radius=float(np.sqrt(2.0 * solution.gap + embedding_error**2)) + coarsening_error,
+        radius=float(within) + coarsening_error,
         embedding_error=embedding_error,
         coarsening_error=coarsening_error,
         clipped_share=clipped_share,
         partition=verdict,
+        rounding=rounding,
     )

@@ -6,7 +6,8 @@ With A_Λ = Z − M⁻¹DᵀΛ,
 
     G = ½‖A − A_Λ‖²_M + Σ_l (c_l‖(DA)_l‖ − ⟨λ_l, (DA)_l⟩) ≥ 0,
 
-a sum of non-negative terms, so nothing cancels; and ½‖A − A*‖²_M + ½‖A_Λ − A*‖²_M ≤ G.
+a sum of non-negative terms, so nothing cancels; and ½‖A − A*‖²_M + ½‖A_Λ − A*‖²_M ≤ G. What
+computing G in floats can hide is bounded in :mod:`~convexcluster.certificate.rounding`.
 """
 
 from __future__ import annotations
@@ -21,9 +22,14 @@ from ..problem import Floats, Problem
 BLOCK = 4_096
 
 
+def lengths(X: Floats) -> Floats:
+    """Euclidean norm of every row."""
+    return np.sqrt(np.einsum("lk,lk->l", X, X))
+
+
 def project(Lam: Floats, c: Floats) -> Floats:
     """Project every row λ_l on the ball of radius c_l: any dual becomes feasible."""
-    norms = np.sqrt(np.einsum("lk,lk->l", Lam, Lam))
+    norms = lengths(Lam)
     shrink = np.where(norms > c, c / np.where(norms > 0, norms, 1.0), 1.0)
     return Lam * shrink[:, None]
 
@@ -35,14 +41,16 @@ def dual_point(problem: Problem, Lam: Floats) -> Floats:
 
 
 def duality_gap(problem: Problem, A: Floats, Lam: Floats, A_dual: Floats | None = None) -> float:
-    """G(A, Λ) for a feasible Λ, from its definition; ``A_dual`` is A_Λ where it is at hand."""
+    """G(A, Λ) for a feasible Λ, from its definition; ``A_dual`` is A_Λ where it is at hand.
+
+    As computed: :func:`~convexcluster.certificate.gap_rounding` bounds what rounding hides.
+    """
     i, j = problem.edges.T
     rest = A - (dual_point(problem, Lam) if A_dual is None else A_dual)
     gap = 0.5 * float(problem.masses @ np.einsum("ik,ik->i", rest, rest))
     for start in range(0, len(i), BLOCK):
         block = slice(start, start + BLOCK)
         DA = A[i[block]] - A[j[block]]
-        norms = np.sqrt(np.einsum("lk,lk->l", DA, DA))
-        slack = problem.c[block] * norms - np.einsum("lk,lk->l", Lam[block], DA)
+        slack = problem.c[block] * lengths(DA) - np.einsum("lk,lk->l", Lam[block], DA)
         gap += float(np.maximum(slack, 0.0).sum())  # a negative slack is round-off
     return gap

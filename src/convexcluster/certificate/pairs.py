@@ -7,11 +7,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ..problem import Floats, Ints, Problem
-
-# Allowance for rounding in the certified statements, relative to the numbers that are subtracted:
-# 1000 units in the last place, well above the error of the sums and norms involved. It is an
-# allowance, not interval arithmetic.
-ROUNDING = 1000 * float(np.finfo(np.float64).eps)
+from .rounding import roundings
 
 
 def certified_different(
@@ -19,13 +15,15 @@ def certified_different(
 ) -> NDArray[np.bool_]:
     """Which pairs are in different places in A*, given ‖A − A*‖_M ≤ ``radius``.
 
-    a*_i = a*_j would imply ‖a_i − a_j‖ ≤ ‖a_i − a*_i‖ + ‖a_j − a*_j‖ ≤ R √(1/m_i + 1/m_j).
+    a*_i = a*_j would imply ‖a_i − a_j‖ ≤ ‖a_i − a*_i‖ + ‖a_j − a*_j‖ ≤ R √(1/m_i + 1/m_j). Both
+    sides are computed up to r + 7 roundings, relatively.
 
     Parameters
     ----------
     problem : Problem
     A : ndarray of shape (n, r)
     radius : float
+        With what rounding hides, e.g. :func:`~convexcluster.certificate.solution_radius`.
     pairs : ndarray of shape (p, 2), optional
         Index pairs; the edges by default.
 
@@ -42,7 +40,7 @@ def certified_different(
     i, j = (problem.edges if pairs is None else pairs).T
     apart = np.linalg.norm(A[i] - A[j], axis=1)
     reach = radius * np.sqrt(1.0 / problem.masses[i] + 1.0 / problem.masses[j])
-    return apart > reach * (1.0 + ROUNDING) + ROUNDING * np.abs(A).max(initial=0.0)
+    return apart > reach * (1.0 + roundings(A.shape[1] + 8))
 
 
 def certified_same(problem: Problem) -> NDArray[np.bool_]:
@@ -51,7 +49,8 @@ def certified_same(problem: Problem) -> NDArray[np.bool_]:
         γ [w_ij (1/m_i + 1/m_j) − Σ_{k≠i,j} |w_ik/m_i − w_jk/m_j|] ≥ ‖z_i − z_j‖
 
     Subtract the optimality conditions of i and j: were a*_i ≠ a*_j, the left side pulls them
-    together by more than data and all other edges can hold them apart.
+    together by more than data and all other edges can hold them apart. The sum has one term for
+    each edge at i or j; its roundings, those of w/m and those of the distance are allowed for.
 
     Examples
     --------
@@ -66,8 +65,9 @@ def certified_same(problem: Problem) -> NDArray[np.bool_]:
         (np.tile(problem.weights, 2) / problem.masses[rows], (rows, columns)), shape=(n, n)
     )
     # Σ_k over all k counts k = i and k = j too, which together are w_ij(1/m_i + 1/m_j)
-    others = np.asarray(abs(P[i] - P[j]).sum(axis=1)).ravel() - pull
+    total = np.asarray(abs(P[i] - P[j]).sum(axis=1)).ravel()
+    terms = np.bincount(rows, minlength=n)
     apart = np.linalg.norm(problem.Z[i] - problem.Z[j], axis=1)
-    hold = problem.gamma * (pull - others)
-    noise = ROUNDING * (problem.gamma * (2.0 * pull + others) + np.abs(problem.Z).max(initial=0.0))
-    return np.where(apart == 0.0, hold >= 0.0, hold - noise >= apart)
+    hold = problem.gamma * (2.0 * pull - total)
+    noise = roundings(terms[i] + terms[j] + 10) * problem.gamma * (2.0 * pull + total)
+    return hold - noise >= apart * (1.0 + roundings(problem.Z.shape[1] + 8))

@@ -12,8 +12,8 @@ from ..graph import component_means, components
 from ..problem import Floats, Ints, Problem
 from .flows import DENSE_SIZE, absorbable, route
 from .gap import dual_point
-from .pairs import ROUNDING
 from .reduced import gradient, meeting, newton, reduce
+from .rounding import OWN, roundings
 
 # Unknowns of the reduced problem above which Newton, then minutes long, is left to starts so good
 # that they tell nearly all clusters apart already.
@@ -47,6 +47,11 @@ def certify_partition(
        (:func:`~convexcluster.certificate.flows.absorbable`).
 
     A cluster on the verge of splitting has no slack and is not certified, even if it is one.
+
+    *Rounding.* A cluster of p samples with q edges to others has z̄_t, m_t, W_st, directions and
+    sums computed by at most k = 2p + q + 2r + 16 roundings in a row, so row i of its gradient and
+    of its demand is wrong by at most γ_k(m_i(‖z_i‖ + ‖c̃_t‖) + Σ_{l∋i} c_l)
+    (:mod:`~convexcluster.certificate.rounding`), which is added to ∇F_red and to what Λ̃ misses.
 
     Parameters
     ----------
@@ -127,7 +132,9 @@ class _Test:
     ) -> _Test:
         sizes = np.linalg.norm(problem.Z, axis=1) + np.linalg.norm(C, axis=1)[labels]
         carried = np.bincount(problem.edges.ravel(), np.repeat(problem.c, 2), problem.n)
-        noise = ROUNDING * (problem.masses * sizes + carried)
+        crossing = np.bincount(labels[problem.edges[~inside]].ravel(), minlength=len(C))
+        steps = 2 * np.bincount(labels) + crossing + 2 * C.shape[1] + 16
+        noise = roundings(steps)[labels] * (problem.masses * sizes + carried)
         g = np.linalg.norm(gradient(small, C), axis=1) + np.bincount(labels, noise)
         radius = float(np.linalg.norm(g / np.sqrt(small.masses)))
         first = np.unique(labels, return_index=True)[1]
@@ -138,7 +145,7 @@ class _Test:
         s, t = self.labels[self.problem.edges[~self.inside]].T
         d = np.linalg.norm(self.C[s] - self.C[t], axis=1)
         inverse = 1.0 / self.small.masses
-        return d, (self.radius + tau) * np.sqrt(inverse[s] + inverse[t])
+        return d, OWN * (self.radius + tau) * np.sqrt(inverse[s] + inverse[t])
 
     def not_apart(self, tau: float) -> str:
         """Why some adjacent clusters may be one; empty if none may."""
@@ -191,13 +198,15 @@ class _Test:
         turn = np.repeat(c[~inside] * 2.0 * delta / (2.0 * d - delta), 2)
         turned = np.bincount(problem.edges[~inside].ravel(), turn, problem.n).astype(float)
         missed = masses * np.linalg.norm(dual_point(problem, flow) - self.C[labels], axis=1)
-        e = (
+        e = OWN * (
             _cluster_norms(missed + self.noise, labels)
             + _cluster_norms(masses, labels) * (self.radius + tau) / np.sqrt(self.small.masses)
             + _cluster_norms(turned, labels)
             + tau * np.sqrt(masses.max())
         )
-        slack = c[inside] * (1.0 - ROUNDING) - np.linalg.norm(flow[inside], axis=1)
+        slack = c[inside] * (1.0 - roundings(flow.shape[1] + 8)) - np.linalg.norm(
+            flow[inside], axis=1
+        )
         for cluster, nodes, edges, own in _clusters(problem.edges[inside], slack, labels):
             room = absorbable(edges, own, nodes)
             if e[cluster] > room:

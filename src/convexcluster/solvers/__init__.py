@@ -75,7 +75,8 @@ def solve(
     -------
     Solution
         ``A`` (n, r), ``Lam`` (m, r), ``gap``, ``relative_gap``, ``status``, ``n_iter``. Fused rows
-        of ``A`` are equal to the last bit, and ‖A − A*‖_M ≤ √(2·gap).
+        of ``A`` are equal to the last bit, and ‖A − A*‖_M ≤ √(2·gap)
+        up to rounding (:func:`convexcluster.certificate.solution_radius` includes it).
 
     Examples
     --------
