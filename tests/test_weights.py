@@ -10,6 +10,7 @@ from sklearn.datasets import make_blobs
 
 from convexcluster.graph import components
 from convexcluster.kernels import resolve_kernel
+from convexcluster.loops.distances import nearest_rows, pair_lengths
 from convexcluster.neighbors import joining_edges, nearest_neighbors
 from convexcluster.weights import (
     WEIGHTS,
@@ -107,8 +108,33 @@ def test_manhattan_neighbors_from_a_shortlist_are_nearly_the_exact_ones(monkeypa
     Y = np.random.default_rng(5).normal(size=(300, 20))
     exact = nearest_neighbors(Y, 5, metric="manhattan")
     monkeypatch.setattr("convexcluster.neighbors.MANHATTAN_WORK", 0)
+    monkeypatch.setattr("convexcluster.neighbors.TREE_SIZE", 0)
     near = nearest_neighbors(Y, 5, metric="manhattan")
     assert np.mean([len(set(a) & set(b)) / 5 for a, b in zip(exact, near)]) > 0.9
+
+
+@pytest.mark.parametrize("d", [1, 3, 17, 50])
+def test_manhattan_neighbors_are_the_nearest_by_distance_then_number(d):
+    Y = np.random.default_rng(d).integers(0, 4, size=(90, d)).astype(float)  # many ties
+    E = np.abs(Y[:, None] - Y).sum(axis=2)
+    np.fill_diagonal(E, np.inf)
+    order = np.argsort(E, axis=1, kind="stable")[:, :9]
+    index, length = nearest_rows(Y, 9)
+    np.testing.assert_array_equal(index, order)
+    np.testing.assert_array_equal(length, np.take_along_axis(E, order, axis=1))
+    i, j = np.divmod(np.arange(90 * 90), 90)
+    np.testing.assert_array_equal(
+        pair_lengths(Y, i, j), np.abs(Y[i] - Y[j]).sum(axis=1)
+    )  # whole numbers: exact in any order
+
+
+def test_manhattan_distances_are_the_same_from_both_ends():
+    Y = np.random.default_rng(3).lognormal(sigma=3.0, size=(70, 31))
+    index, length = nearest_rows(Y, 69)
+    full = np.empty((70, 70))
+    np.put_along_axis(full, index, length, axis=1)
+    np.fill_diagonal(full, 0.0)
+    np.testing.assert_array_equal(full, full.T)
 
 
 def test_masses_multiply_weights():

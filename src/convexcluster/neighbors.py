@@ -25,9 +25,12 @@ TREE_DIMENSION = 15
 # and a nearest-neighbour graph takes seconds.
 APPROXIMATE_SIZE = 50_000
 
-# Manhattan distances between all pairs cost ten times the Euclidean ones, which are a matrix
-# product. Beyond this many entries of all differences (some seconds) the nearest are looked for
-# among this many Euclidean neighbours for each one that is wanted.
+# Up to this many samples all Manhattan distances take less than a tree, in any dimension.
+TREE_SIZE = 1_000
+
+# Manhattan distances between all pairs cost several times the Euclidean ones, which are a matrix
+# product. Beyond this many entries of all differences (a second) the nearest are looked for among
+# this many Euclidean neighbours for each one that is wanted.
 MANHATTAN_WORK = 10**10
 SHORTLIST = 5
 
@@ -43,7 +46,7 @@ def nearest_neighbors(
     """
     n, d = X.shape
     if metric == "manhattan" and not precomputed:
-        return _nearest_manhattan(X, k)
+        return _nearest_manhattan(X, k)[0]
     if precomputed:
         search = NearestNeighbors(n_neighbors=k, metric="precomputed").fit(X)
         return search.kneighbors(return_distance=False).astype(np.int64)
@@ -72,9 +75,12 @@ def tied_neighbors(
     n = X.shape[0]
     wide = min(2 * k + 1, n - 1)
     how: dict[str, Any] = {"precomputed": precomputed, "metric": metric}
-    near = nearest_neighbors(X, wide, **how)
     rows = np.repeat(np.arange(n), wide)
-    length = edge_lengths(X, np.column_stack([rows, near.ravel()]), **how).reshape(near.shape)
+    if metric == "manhattan" and not precomputed:
+        near, length = _nearest_manhattan(X, wide)
+    else:
+        near = nearest_neighbors(X, wide, **how)
+        length = edge_lengths(X, np.column_stack([rows, near.ravel()]), **how).reshape(near.shape)
     scale = length[:, k - 1]
     # 1e-12: round-off between distances that are equal
     taken = length <= (scale * (1 + 1e-12))[:, None]
@@ -100,16 +106,27 @@ def _crowd(X: Samples, i: int, radius: float, k: int, how: dict[str, Any]) -> tu
     return pairs[share > 0], share[share > 0]
 
 
-def _nearest_manhattan(X: Floats, k: int) -> Ints:
+def _nearest_manhattan(X: Floats, k: int) -> tuple[Ints, Floats]:
+    """The k nearest of every sample and their Manhattan distances, both (n, k)."""
+    from .loops.distances import nearest_rows
+
     n, d = X.shape
-    if d <= TREE_DIMENSION or n * n * d <= MANHATTAN_WORK:
-        tree = "kd_tree" if d <= TREE_DIMENSION else "brute"
-        search = NearestNeighbors(n_neighbors=k, algorithm=tree, metric="manhattan").fit(X)
-        return search.kneighbors(return_distance=False).astype(np.int64)
-    found = nearest_neighbors(X, min(SHORTLIST * k, n - 1))
+    if n <= TREE_SIZE or TREE_DIMENSION < d <= MANHATTAN_WORK / n**2:
+        return nearest_rows(_plain(X), k)
+    if d <= TREE_DIMENSION:
+        search = NearestNeighbors(n_neighbors=k, algorithm="kd_tree", metric="manhattan").fit(X)
+        found = search.kneighbors(return_distance=False).astype(np.int64)
+    else:
+        found = nearest_neighbors(X, min(SHORTLIST * k, n - 1))
     pairs = np.column_stack([np.repeat(np.arange(n), found.shape[1]), found.ravel()])
     length = edge_lengths(X, pairs, metric="manhattan").reshape(found.shape)
-    return np.take_along_axis(found, np.argsort(length, axis=1, kind="stable")[:, :k], axis=1)
+    order = np.argsort(length, axis=1, kind="stable")[:, :k]
+    return np.take_along_axis(found, order, axis=1), np.take_along_axis(length, order, axis=1)
+
+
+def _plain(X: Samples) -> Floats:
+    """X as the compiled loops take it: contiguous and writable, copied only if it is not."""
+    return np.require(X, np.float64, ["C", "W"])
 
 
 def _approximate(X: Samples, k: int) -> Ints:
@@ -129,13 +146,15 @@ def edge_lengths(
     i, j = edges.T
     if precomputed:
         return X[i, j].astype(np.float64)
+    if metric == "manhattan":
+        from .loops.distances import pair_lengths
+
+        return pair_lengths(_plain(X), np.ascontiguousarray(i), np.ascontiguousarray(j))
     out = np.empty(len(edges))
     step = max(1, 4_000_000 // max(1, X.shape[1]))
     for s in range(0, len(edges), step):
         difference = X[i[s : s + step]] - X[j[s : s + step]]
-        if metric == "manhattan":
-            out[s : s + step] = np.abs(difference).sum(axis=1)
-        elif is_sparse(difference):
+        if is_sparse(difference):
             out[s : s + step] = np.sqrt(difference.multiply(difference).sum(axis=1))
         else:
             out[s : s + step] = np.sqrt(np.einsum("ek,ek->e", difference, difference))

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from .clusterpath import ClusterPath
+from .duplicates import sorted_rows
 from .graph import canonical
 from .problem import Floats, Ints
 from .tree import join
@@ -86,8 +87,9 @@ def distinct_samples(X: Any, weight: Floats) -> Samples:
 
 def _distinct_dense(X: Floats) -> tuple[Floats, Ints]:
     """Distinct rows, sorted."""
-    rows, inverse = np.unique(X + 0.0, axis=0, return_inverse=True)  # −0.0 is 0.0
-    return np.ascontiguousarray(rows), inverse.ravel()
+    X = X + 0.0  # −0.0 is 0.0
+    first, inverse = sorted_rows(X)
+    return X[first], inverse
 
 
 def _distinct_sparse(X: Any) -> tuple[Any, Ints]:

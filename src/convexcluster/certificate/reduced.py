@@ -57,11 +57,12 @@ def meeting(problem: Problem, C: Floats) -> bool:
     return bool((d <= 1e-12 * (1.0 + np.abs(C).max(initial=0.0))).any())
 
 
-def newton(problem: Problem, C: Floats, max_iter: int = 15) -> Floats | None:
+def newton(problem: Problem, C: Floats, max_iter: int = 15, enough: float = 0.0) -> Floats | None:
     """Minimise F from ``C`` to rounding, or return None if two adjacent rows meet.
 
     Meant for reduced problems near their optimum: F is decreased at every step. The iterate of
-    least ‖∇F‖_{M⁻¹}, which bounds its distance to the optimum, is returned.
+    least ‖∇F‖_{M⁻¹}, which bounds its distance to the optimum, is returned. Half of its square
+    bounds F − F*; the first iterate that has it below ``enough`` will do.
     """
     if len(problem.edges) == 0:
         return problem.Z.copy()
@@ -79,7 +80,7 @@ def newton(problem: Problem, C: Floats, max_iter: int = 15) -> Floats | None:
         idle = 0 if size < 0.5 * best else idle + 1
         if size < best:
             best, C_best = size, C
-        if idle == PATIENCE:
+        if idle == PATIENCE or 0.5 * size**2 < enough:
             break
         X = _newton_step(problem, D @ C, d, -g, forcing=min(1e-2, size / scale))
         t, slope = 1.0, float(np.sum(X * g))
