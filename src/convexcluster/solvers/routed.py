@@ -25,8 +25,9 @@ from ..problem import Floats, Ints, Problem, Solution, Status
 # clusters there is little to route, and sweeps go on from the path's centroids.
 NEWTON = 300_000
 
-# The share of the gap that Newton may leave: its next step, which would not show, costs the most.
-UNSEEN = 1e-3
+# The share of the gap that Newton may leave if there are more unknowns than this: its last steps,
+# which would not show, cost the most. With fewer they cost nothing.
+UNSEEN, FEW = 1e-3, 10_000
 
 # Corrections at most, and the share of the gap above which one of them has not paid: what is left
 # then is due to clusters that are not those of the optimum, which only sweeps can mend.
@@ -68,7 +69,7 @@ def routed(problem: Problem, labels: Ints, centers: Floats, target: float) -> So
     ([1.1, 1.1, 7.8], 'CONVERGED')
     """
     small = reduce(problem, labels)
-    enough = UNSEEN * target
+    enough = UNSEEN * target if small.Z.size > FEW else 0.0
     best = newton(small, centers, enough=enough) if small.Z.size <= NEWTON else None
     C = centers if best is None else best
     i, j = problem.edges.T
