@@ -1,11 +1,14 @@
-"""Sequences that fall and then rise: pooled adjacent violators on either side of a place."""
+"""Quantile functions whose spacings fall and then rise: how they are fitted, and read.
+
+The fit pools adjacent violators on either side of a place.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 from numba import njit
 
-from ..problem import Floats
+from ..problem import Floats, Ints
 
 
 @njit(cache=True, nogil=True)
@@ -41,3 +44,37 @@ def fit_valley(values: Floats, place: int, out: Floats) -> float:
         difference += out[q] - values[q]
         error += difference * difference
     return error
+
+
+@njit(cache=True, nogil=True)
+def fit_valleys(gaps: Floats, rows: Ints, places: Ints) -> None:
+    """Replace every one of ``rows`` by its best fit over ``places``, the first of equals."""
+    fit = np.empty(gaps.shape[1])
+    for j in rows:
+        given, best = gaps[j].copy(), np.inf
+        for place in places:
+            error = fit_valley(given, place, fit)
+            if error < best:
+                best = error
+                gaps[j] = fit
+
+
+@njit(cache=True, nogil=True)
+def read_quantiles(quantiles: Floats, steps: np.ndarray, u: Floats) -> Floats:
+    """Values (n, r) of r quantile functions of n places each, at shares ``u`` in [0, 1].
+
+    Features with ``steps`` take the value of their place, the others are linear in between.
+    """
+    r, n = quantiles.shape
+    out = np.empty(u.shape)
+    for i in range(len(u)):
+        for j in range(r):
+            if steps[j]:
+                out[i, j] = quantiles[j, min(int(u[i, j] * n), n - 1)]
+            else:
+                place = min(max(u[i, j] * n - 0.5, 0.0), n - 1.0)
+                lower = int(place)
+                value = quantiles[j, lower]
+                above = quantiles[j, min(lower + 1, n - 1)]
+                out[i, j] = (above - value) * (place - lower) + value
+    return out

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..clusterpath import ClusterPath
+from ..coarsen import condense
 from ..graph import canonical
 from ..problem import Floats, Ints
 from ..tree import join
@@ -210,11 +211,9 @@ def _atoms(labels: list[Ints], centers: Floats, masses: Floats) -> Ints:
         atoms = canonical(atoms * (int(label.max()) + 1) + label)
     if atoms.max() < ATOMS:
         return canonical(atoms)
-    from sklearn.cluster import BisectingKMeans
-
-    mass = np.bincount(labels[0], masses)
-    coarse = BisectingKMeans(ATOMS, random_state=0, bisecting_strategy="largest_cluster")
-    return canonical(coarse.fit_predict(centers, sample_weight=mass)[labels[0]])
+    mass = np.bincount(labels[0], masses).astype(np.float64)
+    coarse, _ = condense(centers, ATOMS, mass)
+    return canonical(coarse[labels[0]])
 
 
 def _group_means(center: Floats, label: Ints, atoms: Ints, masses: Floats) -> Floats:

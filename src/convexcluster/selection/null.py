@@ -18,9 +18,12 @@ and Hartigan, Ann. Stat. 1985 (unimodality).
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from scipy.linalg import eigh
 from scipy.special import ndtr, ndtri
 
 from ..clusterpath import ClusterPath
@@ -100,19 +103,17 @@ class Margins:
         axes = (vectors[:, keep] / root).T @ (X - mean)
         return cls(None, *_unimodal(vectors[:, keep] * root), axes, mean)
 
-    def draw(self, rng: np.random.Generator) -> Floats:
-        """As many samples as were measured."""
+    def random(self, rng: np.random.Generator) -> Floats:
+        """The random numbers of a draw."""
         r, n = self.quantiles.shape
-        if self.scores is None:
-            u = rng.uniform(size=(n, r))
-        else:
-            u = ndtr(rng.normal(size=(n, n)) @ self.scores)
-        drawn = np.empty((n, r))
-        for j in range(r):
-            if self.steps[j]:
-                drawn[:, j] = self.quantiles[j, np.minimum((u[:, j] * n).astype(int), n - 1)]
-            else:
-                drawn[:, j] = np.interp(u[:, j] * n - 0.5, np.arange(n), self.quantiles[j])
+        return rng.uniform(size=(n, r)) if self.scores is None else rng.normal(size=(n, n))
+
+    def draw(self, random: Floats) -> Floats:
+        """As many samples as were measured, from the numbers that :meth:`random` gave."""
+        from ..loops.valley import read_quantiles
+
+        u = random if self.scores is None else ndtr(random @ self.scores)
+        drawn = read_quantiles(self.quantiles, self.steps, u)
         return drawn if self.axes is None else drawn @ self.axes + self.mean
 
 
@@ -136,24 +137,20 @@ def null_sample(X: Floats, rng: np.random.Generator) -> Floats:
     >>> bool(between(two) < 0.02), bool(between(null_sample(two, rng)) > 0.1)
     (True, True)
     """
-    return Margins.of(X, rng).draw(rng)
+    margins = Margins.of(X, rng)
+    return margins.draw(margins.random(rng))
 
 
 def _unimodal(X: Floats) -> tuple[Floats, np.ndarray]:
     """Quantile functions (d × n) with one mode each, and which features have too few values."""
-    from ..loops.valley import fit_valley
+    from ..loops.valley import fit_valleys
 
     x = np.sort(X, axis=0).T
-    gaps = np.diff(x, axis=1)
+    gaps = np.ascontiguousarray(np.diff(x, axis=1))
     steps = (gaps <= 0).mean(axis=1) > 0.5 if gaps.shape[1] else np.ones(len(x), dtype=bool)
-    fit = np.empty(gaps.shape[1])
-    for j in np.flatnonzero(~steps):
-        row, best = gaps[j].copy(), np.inf
-        for place in np.unique((MODES * len(row)).astype(np.int64)):
-            error = fit_valley(row, place, fit)
-            if error < best:
-                best, gaps[j] = error, fit
-        x[j, 1:] = x[j, 0] + np.cumsum(gaps[j])
+    rows = np.flatnonzero(~steps)
+    fit_valleys(gaps, rows, np.unique((MODES * gaps.shape[1]).astype(np.int64)))
+    x[rows, 1:] = x[rows, :1] + np.cumsum(gaps[rows], axis=1)
     return np.ascontiguousarray(x), steps
 
 
@@ -185,11 +182,14 @@ class Null:
         rng = np.random.default_rng(self.seed)
         margins = Margins.of(_thinned(self.X, rng), rng)
         total = np.zeros(k_max)
-        for _ in range(PATHS):
-            graph, path = self.path(margins.draw(rng))
+
+        def score_of(random: Floats) -> Floats:
+            graph, path = self.path(margins.draw(random))
             average = path_average(path)
             cuts = NestedCuts.of(average_tree(average), graph, average.atoms)
-            score = conductance_ratio(cuts, k_max)
+            return conductance_ratio(cuts, k_max)
+
+        for score in _two_at_a_time(score_of, [margins.random(rng) for _ in range(PATHS)]):
             total[: len(score)] += score
             total[len(score) :] += score[-1]  # beyond the null's groups the score stays
         mean = total[1:] / PATHS
@@ -209,7 +209,11 @@ class Null:
         X = _thinned(self.X, rng)
         own = separation(self.graph(X))
         margins = Margins.of(X, rng)
-        null = [separation(self.graph(margins.draw(rng))) for _ in range(GRAPHS)]
+
+        def separation_of(random: Floats) -> Floats:
+            return separation(self.graph(margins.draw(random)))
+
+        null = _two_at_a_time(separation_of, [margins.random(rng) for _ in range(GRAPHS)])
         middle = np.median(null, axis=0)
         below = middle - own
         spread = np.sort(np.abs(null - middle), axis=0)[2 * GRAPHS // 3]
@@ -232,10 +236,17 @@ def separation(graph: Graph) -> Floats:
     degree = np.bincount(np.concatenate([i, j]), np.tile(graph.weights, 2), n)
     W = np.zeros((n, n))
     W[i, j] = W[j, i] = graph.weights / np.sqrt(degree[i] * degree[j])
-    lam = 1.0 - np.linalg.eigvalsh(W)[::-1][1:6]
+    wanted = max(n - 6, 0), max(n - 2, 0)
+    lam = 1.0 - eigh(W, eigvals_only=True, subset_by_index=wanted, check_finite=False)[::-1]
     # bridges of 1e-3 of the median weight leave λ near 1e-4: below that it says no more
     logs = np.log(np.maximum(lam, 0.0) + 1e-4)
     return np.array([logs[0], logs.mean()])
+
+
+def _two_at_a_time(task: Callable[[Floats], Any], given: list[Floats]) -> list[Any]:
+    """Results of ``task`` on all that is given; most of a null is compiled, and two run at once."""
+    with ThreadPoolExecutor(2) as pool:
+        return list(pool.map(task, given))
 
 
 def null_grid(Z: Floats, masses: Floats) -> Floats:
