@@ -63,7 +63,7 @@ def test_the_papers_names():
 
 
 def test_columns_in_blocks_equal_the_whole(monkeypatch):
-    monkeypatch.setattr("convexcluster.kernels.BLOCK", 6)
+    monkeypatch.setattr("convexcluster.kernels.kernel.BLOCK", 6)
     kernel = resolve_kernel("rbf", S)
     np.testing.assert_allclose(kernel.columns(X, np.array([0, 3])), kernel(X)[:, [0, 3]])
 
@@ -190,7 +190,7 @@ def test_auto_bandwidth_counts_distinct_samples():
 
 
 def test_auto_bandwidth_does_not_shrink_with_n(monkeypatch):
-    monkeypatch.setattr("convexcluster.kernels.SAMPLE", 200)
+    monkeypatch.setattr("convexcluster.kernels.bandwidth.SAMPLE", 200)
     rng = np.random.default_rng(1)
     few, many = rng.uniform(size=(200, 2)), rng.uniform(size=(20_000, 2))
     # both are means of 200 distances whose relative deviation is about 0.2: 4 deviations of the

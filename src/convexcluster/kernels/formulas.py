@@ -1,0 +1,100 @@
+"""The formulas of the built-in kernels: f(X, Y, **params) -> (n, m), listed in ``KERNELS``.
+
+Reference: Schölkopf and Smola, Learning with Kernels, MIT Press 2002.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sklearn.metrics.pairwise import (
+    cosine_similarity,
+    laplacian_kernel,
+    linear_kernel,
+    polynomial_kernel,
+    rbf_kernel,
+    sigmoid_kernel,
+)
+
+from ..problem import Floats
+from .checks import Samples, is_sparse
+
+
+def rbf(X: Samples, Y: Samples, bandwidth: float = 1.0) -> Floats:
+    """exp(−‖x − y‖²/(2σ²)), the Gaussian kernel."""
+    X, Y = _near_origin(X, Y)
+    return rbf_kernel(X, Y, gamma=0.5 / bandwidth**2)
+
+
+def laplacian(X: Samples, Y: Samples, bandwidth: float = 1.0) -> Floats:
+    """exp(−‖x − y‖₁/σ)."""
+    return laplacian_kernel(X, Y, gamma=1.0 / bandwidth)
+
+
+def polynomial(
+    X: Samples, Y: Samples, c: float = 1.0, degree: int = 3, scale: float = 1.0
+) -> Floats:
+    """(c + s·⟨x, y⟩)^degree; not positive semi-definite if c < 0."""
+    return polynomial_kernel(X, Y, degree=degree, gamma=scale, coef0=c)
+
+
+def sigmoid(X: Samples, Y: Samples, c: float = 0.0, scale: float | None = None) -> Floats:
+    """tanh(c + s·⟨x, y⟩), s = 1/d unless given; in general not positive semi-definite."""
+    return sigmoid_kernel(X, Y, gamma=scale, coef0=c)
+
+
+def linear(X: Samples, Y: Samples) -> Floats:
+    """⟨x, y⟩."""
+    return linear_kernel(X, Y, dense_output=True)
+
+
+def cosine(X: Samples, Y: Samples) -> Floats:
+    """⟨x, y⟩/(‖x‖‖y‖), and 0 where a row is 0."""
+    return cosine_similarity(X, Y, dense_output=True)
+
+
+def matern(X: Samples, Y: Samples, bandwidth: float = 1.0, nu: float = 1.5) -> Floats:
+    """Matérn kernel of smoothness ν and length σ; ν = ½ is exp(−‖x − y‖/σ), ν = ∞ Gaussian."""
+    from sklearn.gaussian_process.kernels import Matern
+
+    X, Y = _near_origin(X, Y)
+    return Matern(length_scale=bandwidth, nu=nu)(X, Y)
+
+
+def precomputed(X: Samples, Y: Samples) -> Floats:
+    """X is K itself, or rows k(new, training): nothing to compute."""
+    raise ValueError("a precomputed kernel has no formula: slice its matrix instead")
+
+
+def _near_origin(X: Samples, Y: Samples) -> tuple[Samples, Samples]:
+    """Shift both to the mean of Y: ‖x‖² − 2⟨x, y⟩ + ‖y‖² cancels badly far from the origin."""
+    if is_sparse(X) or is_sparse(Y):
+        return X, Y
+    mean = Y.mean(axis=0)
+    if X is Y:
+        shifted = X - mean
+        return shifted, shifted
+    return X - mean, Y - mean
+
+
+KERNELS: dict[str, Callable[..., Floats]] = {
+    "rbf": rbf,
+    "laplacian": laplacian,
+    "polynomial": polynomial,
+    "sigmoid": sigmoid,
+    "linear": linear,
+    "cosine": cosine,
+    "matern": matern,
+    "precomputed": precomputed,
+}
+
+# the paper's words, and scikit-learn's short ones
+ALIASES = {
+    "gaussian": "rbf",
+    "laplace": "laplacian",
+    "poly": "polynomial",
+    "tanh": "sigmoid",
+    "hyperbolic": "sigmoid",
+}
+
+SPARSE = {"rbf", "laplacian", "polynomial", "sigmoid", "linear", "cosine"}
