@@ -14,7 +14,6 @@ from convexcluster.labels import cut, ward_tree
 from convexcluster.selection import (
     SELECTORS,
     Null,
-    null_grid,
     null_sample,
     path_average,
     select,
@@ -242,14 +241,11 @@ def test_prediction_tells_the_chosen_clusters_apart(k):
     assert (predicted == model.labels_).mean() > 0.9
 
 
-def pipeline(X):
-    graph = build_graph(X, "local", n_neighbors=7, connect=True, normalize=True)
-    gammas = null_grid(X, np.ones(len(X)))
-    return graph, solve_path(X, graph.edges, graph.weights, gammas, tol=1e-3)
-
-
 def null_of(X):
-    return Null(X, pipeline(X)[0], lambda rows: pipeline(rows)[0], pipeline)
+    def graph(rows):
+        return build_graph(rows, "local", n_neighbors=7, connect=True, normalize=True)
+
+    return Null(X, graph(X), graph)
 
 
 def test_null_keeps_margins_and_correlation():
@@ -282,6 +278,35 @@ def test_structure_is_told_from_noise():
     assert not null_of(np.exp(rng.normal(size=(90, 2)))).has_structure()
 
 
+def test_structure_is_seen_beside_a_few_samples_that_are_apart():
+    """λ₂ belongs to the few, in the data and in the null; the groups are in λ₃ and beyond."""
+    rng = np.random.default_rng(9)
+    X = np.concatenate([rng.normal(c, 0.5, (60, 5)) for c in (0.0, 3.0)])
+    X = np.column_stack([X, rng.permutation(np.arange(120) < 5) * 40.0])
+    null = null_of(X)
+    below, spread = null.below
+    assert below[0] < 3 * spread[0]
+    assert null.has_structure()
+
+
+def test_evidence_counts_groups_of_features_and_none_of_places():
+    rng = np.random.default_rng(8)
+    X = np.concatenate([rng.normal(c, 0.5, (40, 6)) for c in (0.0, 2.5, 5.0)])
+    shown = null_of(X).evidence(12)
+    assert shown[0] == 0
+    assert (shown[1:3] > 0.9).all()
+    assert (shown[3:] < 0.5).all()
+    assert (np.abs(shown) <= 1).all()
+    assert (null_of(X[:, :2]).evidence(12) == 0).all()
+
+
+def test_evidence_is_zero_beyond_the_eigenvalues_that_are_known():
+    X = np.random.default_rng(2).normal(size=(700, 4))
+    shown = null_of(X).evidence(60)  # 500 of them are drawn, which have 33 candidates
+    assert (shown[33:] == 0).all()
+    assert (shown[1:33] != 0).any()
+
+
 CURVES = {
     "moons": lambda seed: make_moons(400, noise=0.05, random_state=seed),
     "circles": lambda seed: make_circles(400, factor=0.5, noise=0.05, random_state=seed),
@@ -310,7 +335,8 @@ def test_curves_are_found_told_k(name):
 
 def test_no_structure_is_an_answer():
     X = np.random.default_rng(8).uniform(size=(80, 2))
-    graph, path = pipeline(X)
-    chosen = select(X, graph, path, masses=np.ones(80), null=null_of(X))
+    null = null_of(X)
+    path = solve_path(X, null.own.edges, null.own.weights, tol=1e-3)
+    chosen = select(X, null.own, path, masses=np.ones(80), null=null)
     assert (chosen.n_clusters, chosen.verdict) == (1, "no structure")
     assert select(X, graph, path, masses=np.ones(80), n_clusters=3, null=null_of(X)).n_clusters == 3

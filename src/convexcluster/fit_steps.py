@@ -35,11 +35,11 @@ from .samples import (
     expand_linkage,
     expand_path,
 )
-from .selection import SELECTORS, Null, Selection, null_grid, select, select_at
+from .selection import SELECTORS, Null, Selection, select, select_at
 from .solvers import solve_problem
 from .solvers.proof import prove
 from .solvers.routed import routed
-from .weights import PLACES, automatic_graph, build_graph
+from .weights import automatic_graph, build_graph
 
 Callback = Callable[[int, int, float, int, float], None]
 
@@ -135,27 +135,9 @@ class Steps(CoarseSteps):
         def graph(X: Floats) -> Graph:
             return scored(distinct_samples(X, np.ones(len(X))))
 
-        def path(X: Floats) -> tuple[Graph, ClusterPath]:
-            rows = distinct_samples(X, np.ones(len(X)))
-            kernel = self._kernel(rows.X)
-            embedding = self._embed(rows.X, kernel, rows.masses)
-            found, grid = self._graph(rows, embedding, kernel), null_grid(embedding.Z, rows.masses)
-            # a mean over few γ needs no more than the partition's outline
-            outline = solve_path(
-                embedding.Z,
-                found.edges,
-                found.weights,
-                grid,
-                masses=rows.masses,
-                tol=1e-3,
-                certify=False,
-            )
-            # of more features than places have, both graphs are the same
-            return found if rows.X.shape[1] > PLACES else scored(rows), outline
-
         seed = self.random_state if isinstance(self.random_state, Integral) else 0
         own = scored(samples) if own is None else own
-        return Null(samples.X[samples.index], own, graph, path, int(seed))
+        return Null(samples.X[samples.index], own, graph, int(seed))
 
     def _gap(self, base: Problem, lost: float) -> float:
         """The relative gap to reach: ``tol``, or a small share of what the automatic rank lost."""

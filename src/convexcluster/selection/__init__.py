@@ -6,7 +6,7 @@ estimators or of the samples' original features.
 
 from .average import PathAverage, average_tree, path_average, spread
 from .choose import Selection, select, select_at
-from .null import Null, null_grid, null_sample
+from .null import Null, null_sample
 from .scores import SELECTORS, Candidates
 
 __all__ = [
@@ -16,7 +16,6 @@ __all__ = [
     "PathAverage",
     "Selection",
     "average_tree",
-    "null_grid",
     "null_sample",
     "path_average",
     "select",

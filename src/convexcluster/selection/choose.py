@@ -19,15 +19,11 @@ from ..optional import need
 from ..problem import Floats, Ints
 from ..tree import join
 from .average import average_tree, expand, path_average, refine
-from .null import Null
+from .null import Null, greatest_count
 from .scores import SELECTORS, Candidates, Selector, stability
 
 if TYPE_CHECKING:
     import pandas
-
-# A smaller number of clusters wins if its conductance score is within this factor of the best:
-# scores that close are not told apart, and fewer clusters say the same with less.
-NEARLY = 0.97
 
 
 @dataclass(frozen=True)
@@ -70,11 +66,6 @@ class Selection:
     def to_frame(self) -> pandas.DataFrame:
         """The table of the candidates."""
         return need("pandas", "report").DataFrame(self.table)
-
-
-def greatest_count(n_samples: float) -> int:
-    """Number of clusters up to which candidates are scored: 1.5 √n, at least 10."""
-    return max(10, int(1.5 * np.sqrt(n_samples)))
 
 
 def select(
@@ -177,18 +168,15 @@ def select_at(
     )
 
 
-def smallest_near_best(score: Floats, near: float = NEARLY) -> int:
-    """Least k whose score is at least ``near`` times the best; 1 if no score is positive.
+def best_count(score: Floats) -> int:
+    """Number of clusters with the best score, the least of equals; 1 if no score is positive.
 
     Examples
     --------
-    >>> smallest_near_best(np.array([0.0, 1.0, 2.95, 3.0]))
-    3
+    >>> best_count(np.array([0.0, 1.0, 3.0, 3.0])), best_count(np.array([0.0, -1.0]))
+    (3, 1)
     """
-    best = float(score.max())
-    if not best > 0:
-        return 1
-    return int(np.flatnonzero(score >= near * best)[0]) + 1
+    return int(np.argmax(score)) + 1 if score.max() > 0 else 1
 
 
 def runner_up(score: Floats, k: int) -> int | None:
@@ -217,8 +205,7 @@ def _choose(c: Candidates, n_clusters: int | None, method: str | Selector) -> Se
     if n_clusters is None and method == "auto" and c.null and not c.null.has_structure():
         k, name, verdict = 1, "auto", "no structure"
     elif n_clusters is None:
-        near = NEARLY if method in ("auto", "conductance") else 1.0
-        k = smallest_near_best(np.where(_large_enough(c), score, -np.inf), near)
+        k = best_count(np.where(_large_enough(c), score, -np.inf))
         name = method if isinstance(method, str) else getattr(method, "__name__", "callable")
     else:
         k, name = int(n_clusters), "given"

@@ -1,4 +1,4 @@
-"""What a path looks like when there is nothing to find: samples from a null.
+"""What a graph looks like when there is nothing to find: samples from a null.
 
 Input is X (n × d); output are samples of the same size without clusters. They keep what is no
 evidence for clusters, the correlations and the tails, and drop what is: every feature's
@@ -20,41 +20,29 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
 
 import numpy as np
 from scipy.linalg import eigh
 from scipy.special import ndtr, ndtri
 
-from ..clusterpath import ClusterPath
 from ..graph import Graph
 from ..problem import Floats
-from .average import average_tree, path_average
-from .cuts import NestedCuts, conductance_ratio
-
-# The null's score is a correction that is smooth in k: two paths, and the mean over this many
-# neighbours of k on either side, tell it to about a tenth. Half of it is taken off, since what is
-# known so roughly should not decide alone.
-PATHS = 2
-SMOOTH = 2
-SHRINK = 0.5
+from ..weights import PLACES
 
 # Graphs are cheap, and their eigenvalues vary little: twelve give a spread to compare with.
 GRAPHS = 12
 
-# Beyond this many samples a draw of them stands for all, in the data and in its nulls: the
-# correction varies slowly with n, and the test compares like with like.
+# Beyond this many samples a draw of them stands for all, in the data and in its nulls: like is
+# compared with like.
 SIZE = 500
 
-# Steps of the nulls' paths, in units of the samples' spread: from where little has fused to where
-# all has, for graphs of mean degree one. A factor of two is fine enough for a mean.
-STEPS = 0.5 * 2.0 ** np.arange(9)
-
-# How far the data must lie from the null's median: in spreads of the null, and by a fifth in the
-# eigenvalue itself. The spread is the distance from the median that two thirds of the null keep
-# to: one null in ten has a few samples apart from the rest, which must not make the spread. At 3.2
-# of them four draws in a hundred of the hardest noise, in the plane, have a structure.
-SPREADS = 3.2
+# How many eigenvalues are looked at for structure, and how far one must lie below the null's
+# median: in spreads of the null, and by a fifth in the eigenvalue itself. The spread is how far
+# from the median two thirds of the null lie: one null in ten has a few samples apart from the rest,
+# which must not make the spread.
+EIGENVALUES = 5
+SPREADS = 3.3
 LEAST = 0.2
 
 # Where the mode of a feature is looked for, as shares of the samples below it.
@@ -156,7 +144,7 @@ def _unimodal(X: Floats) -> tuple[Floats, np.ndarray]:
 
 @dataclass(frozen=True)
 class Null:
-    """Structureless data like the samples, and the way through the pipeline.
+    """Structureless data like the samples, whose graphs have eigenvalues to compare with.
 
     Attributes
     ----------
@@ -166,69 +154,72 @@ class Null:
         Graph of the distinct samples whose cuts are counted.
     graph : callable
         Samples to such a graph.
-    path : callable
-        Samples to (such a graph, path).
     seed : int
     """
 
     X: Floats
     own: Graph
     graph: Callable[[Floats], Graph]
-    path: Callable[[Floats], tuple[Graph, ClusterPath]]
     seed: int = 0
 
-    def correction(self, k_max: int) -> Floats:
-        """Half the mean conductance score of null samples for k = 1, …, k_max."""
-        rng = np.random.default_rng(self.seed)
-        margins = Margins.of(_thinned(self.X, rng), rng)
-        total = np.zeros(k_max)
+    @cached_property
+    def below(self) -> tuple[Floats, Floats]:
+        """How far log λ₂, log λ₃, … lie below the medians of the null's, and the null's spreads.
 
-        def score_of(random: Floats) -> Floats:
-            graph, path = self.path(margins.draw(random))
-            average = path_average(path)
-            cuts = NestedCuts.of(average_tree(average), graph, average.atoms)
-            return conductance_ratio(cuts, k_max)
+        λ are the least eigenvalues of the normalised Laplacian. Where k groups are nearly apart,
+        k of them are near zero.
+        """
+        rng = np.random.default_rng([self.seed, 1])
+        X = _thinned(self.X, rng)
+        own = log_eigenvalues(self.graph(X))
+        margins = Margins.of(X, rng)
 
-        for score in _two_at_a_time(score_of, [margins.random(rng) for _ in range(PATHS)]):
-            total[: len(score)] += score
-            total[len(score) :] += score[-1]  # beyond the null's groups the score stays
-        mean = total[1:] / PATHS
-        padded = np.pad(mean, SMOOTH, mode="edge") if len(mean) else mean
-        width = 2 * SMOOTH + 1
-        smooth = np.convolve(padded, np.full(width, 1 / width), mode="valid") if len(mean) else mean
-        return SHRINK * np.concatenate([[0.0], smooth])
+        def of_null(random: Floats) -> Floats:
+            return log_eigenvalues(self.graph(margins.draw(random)))
+
+        randoms = [margins.random(rng) for _ in range(GRAPHS)]
+        with ThreadPoolExecutor(2) as pool:  # most of a null is compiled, and two run at once
+            null = list(pool.map(of_null, randoms))
+        count = min(len(own), *(len(row) for row in null))  # equal rows are one node
+        table = np.array([row[:count] for row in null])
+        middle = np.median(table, axis=0)
+        return middle - own[:count], np.sort(np.abs(table - middle), axis=0)[2 * GRAPHS // 3]
+
+    def evidence(self, k_max: int) -> Floats:
+        """How clearly the graph shows a first, second, …, k_max-th group, −1 to 1.
+
+        Zero for places: the eigenvalues of a curve lie below the null's without any groups. Zero
+        too beyond the eigenvalues that are known, and for the first group, which is always there.
+        """
+        shown = np.zeros(k_max)
+        if self.X.shape[1] > PLACES:
+            found = self.below[0][: k_max - 1]
+            shown[1 : len(found) + 1] = np.clip(found, -1.0, 1.0)
+        return shown
 
     def has_structure(self) -> bool:
         """Whether the graph falls apart more easily than the graphs of null samples.
 
-        The statistics are log λ₂, λ₂ the least positive eigenvalue of the normalised Laplacian,
-        which bounds the conductance of the best cut from both sides (Cheeger), and the mean of the
-        first five such logarithms. One of them must lie below the null's median by several spreads.
+        One of the least eigenvalues must lie below the null's median by several spreads. λ₂ bounds
+        the conductance of the best cut from both sides (Cheeger), and the others tell of several
+        groups where a few samples that are apart, in the data and in the null, rule λ₂.
         """
-        rng = np.random.default_rng([self.seed, 1])
-        X = _thinned(self.X, rng)
-        own = separation(self.graph(X))
-        margins = Margins.of(X, rng)
-
-        def separation_of(random: Floats) -> Floats:
-            return separation(self.graph(margins.draw(random)))
-
-        null = _two_at_a_time(separation_of, [margins.random(rng) for _ in range(GRAPHS)])
-        middle = np.median(null, axis=0)
-        below = middle - own
-        spread = np.sort(np.abs(null - middle), axis=0)[2 * GRAPHS // 3]
+        below, spread = (value[:EIGENVALUES] for value in self.below)
+        # the spread of few draws can be small by chance, but not that of half of the eigenvalues
+        spread = np.maximum(spread, np.median(spread))
         far = SPREADS * np.sqrt(1 + 1 / GRAPHS) * spread
         return bool((below > np.maximum(far, LEAST)).any())
 
 
-def separation(graph: Graph) -> Floats:
-    """log λ₂ of the normalised Laplacian, and the mean of log λ₂ … log λ₆.
+def log_eigenvalues(graph: Graph) -> Floats:
+    """log λ₂, log λ₃, … of the normalised Laplacian, as many as there are candidates for k.
 
     Examples
     --------
     >>> triangles = np.array([[0, 1], [0, 2], [1, 2], [2, 3], [3, 4], [3, 5], [4, 5]])
     >>> weak = np.array([1, 1, 1, 0.01, 1, 1, 1])
-    >>> bool(separation(Graph(triangles, weak))[0] < separation(Graph(triangles, np.ones(7)))[0])
+    >>> apart = log_eigenvalues(Graph(triangles, weak))
+    >>> bool(apart[0] < log_eigenvalues(Graph(triangles, np.ones(7)))[0])
     True
     """
     i, j = graph.edges.T
@@ -236,23 +227,15 @@ def separation(graph: Graph) -> Floats:
     degree = np.bincount(np.concatenate([i, j]), np.tile(graph.weights, 2), n)
     W = np.zeros((n, n))
     W[i, j] = W[j, i] = graph.weights / np.sqrt(degree[i] * degree[j])
-    wanted = max(n - 6, 0), max(n - 2, 0)
-    lam = 1.0 - eigh(W, eigvals_only=True, subset_by_index=wanted, check_finite=False)[::-1]
+    count = min(greatest_count(n), n)
+    top = eigh(W, eigvals_only=True, subset_by_index=(n - count, n - 1), check_finite=False)
     # bridges of 1e-3 of the median weight leave λ near 1e-4: below that it says no more
-    logs = np.log(np.maximum(lam, 0.0) + 1e-4)
-    return np.array([logs[0], logs.mean()])
+    return np.log(np.maximum(1.0 - top[-2::-1], 0.0) + 1e-4)
 
 
-def _two_at_a_time(task: Callable[[Floats], Any], given: list[Floats]) -> list[Any]:
-    """Results of ``task`` on all that is given; most of a null is compiled, and two run at once."""
-    with ThreadPoolExecutor(2) as pool:
-        return list(pool.map(task, given))
-
-
-def null_grid(Z: Floats, masses: Floats) -> Floats:
-    """γ of a null's path."""
-    centred = Z - masses @ Z / masses.sum()
-    return np.sqrt(masses @ (centred**2).sum(axis=1) / masses.sum()) * STEPS
+def greatest_count(n_samples: float) -> int:
+    """Number of clusters up to which candidates are scored: 1.5 √n, at least 10."""
+    return max(10, int(1.5 * np.sqrt(n_samples)))
 
 
 def _thinned(X: Floats, rng: np.random.Generator) -> Floats:

@@ -23,8 +23,9 @@ from .cuts import NestedCuts, conductance_ratio, volume_entropy
 from .null import Null
 
 # Weight of the entropy beside the conductances: a cluster of share v counts v·log(1/v) for being
-# there. At ½ it outweighs the conductances of curves, at 0 single outliers are cut off.
-INFORMATION = 0.25
+# there, if the eigenvalues show it. At 1 it outweighs the conductances, at 0 single outliers are
+# cut off.
+INFORMATION = 0.5
 
 # Silhouettes need pairs of samples; more than this many are drawn.
 SAMPLES = 1_000
@@ -157,20 +158,21 @@ def conductance(candidates: Candidates) -> Floats:
 
 
 def auto(candidates: Candidates) -> Floats:
-    """:func:`conductance` above that of structureless data, and what the labels tell.
+    """:func:`conductance`, and what the labels tell as far as the eigenvalues show it.
 
-    In many dimensions every graph is hard to cut into many pieces, and in few easy: what counts is
-    how much easier than without clusters. Of partitions that are as easily cut, the one whose
-    labels tell more about the samples (entropy of the clusters' volumes) is better: cutting off a
-    few samples tells little. One cluster has 0.
+    Of partitions that are as easily cut, the one whose labels tell more about the samples (entropy
+    H of the clusters' volumes) is better, if so many groups are there. With δ_j, how far the j-th
+    eigenvalue of the graph lies below that of structureless data, the score is
+
+        S(k) + ½ Σ_{j ≤ k} (H(j) − H(j−1)) clip(δ_j, −1, 1).
+
+    One cluster has 0.
     """
     score = conductance(candidates)
     if candidates.null is not None:
-        score -= candidates.null.correction(candidates.k_max)
-        score[0] = 0.0
-        if score.max() > 0:
-            told = volume_entropy(candidates.cuts, candidates.k_max)
-            score[: len(told)] += INFORMATION * told
+        told = volume_entropy(candidates.cuts, candidates.k_max)
+        shown = candidates.null.evidence(len(told))
+        score[: len(told)] += INFORMATION * np.cumsum(np.diff(told, prepend=0.0) * shown)
     return score
 
 
