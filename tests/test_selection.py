@@ -339,4 +339,4 @@ def test_no_structure_is_an_answer():
     path = solve_path(X, null.own.edges, null.own.weights, tol=1e-3)
     chosen = select(X, null.own, path, masses=np.ones(80), null=null)
     assert (chosen.n_clusters, chosen.verdict) == (1, "no structure")
-    assert select(X, graph, path, masses=np.ones(80), n_clusters=3, null=null_of(X)).n_clusters == 3
+    assert select(X, null.own, path, masses=np.ones(80), n_clusters=3, null=null).n_clusters == 3
