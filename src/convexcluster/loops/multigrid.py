@@ -23,65 +23,20 @@ COLUMNS = 2
 
 
 @njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
-def _forward(
-    ptr: Ints,
-    mid: Ints,
+def _relax(
+    start: Ints,
+    stop: Ints,
     col: Ints,
     val: Singles,
     diag: Singles,
     b: Singles,
     x: Singles,
-    rest: Singles,
+    forward: bool,
 ) -> None:
-    """Gauss–Seidel from 0, upwards, and what it leaves of b.
+    """One Gauss–Seidel pass: x_i = (b_i − Σ_{j≠i} A_ij x_j)/A_ii.
 
-    Row i is met with what lies above it still 0, so that only the part above remains.
+    Row i has the entries ``start[i]`` … ``stop[i]`` − 1.
     """
-    n, r = x.shape
-    for i in range(n):
-        scale = np.float32(1) / diag[i] if diag[i] > 0 else np.float32(0)
-        if r == 2:
-            s0, s1 = b[i, 0], b[i, 1]
-            for u in range(ptr[i], mid[i]):
-                j, v = col[u], val[u]
-                s0 += v * x[j, 0]
-                s1 += v * x[j, 1]
-            x[i, 0] = s0 * scale
-            x[i, 1] = s1 * scale
-            continue
-        row = x[i]
-        for k in range(r):
-            row[k] = b[i, k]
-        for u in range(ptr[i], mid[i]):
-            other, v = x[col[u]], val[u]
-            for k in range(r):
-                row[k] += v * other[k]
-        for k in range(r):
-            row[k] *= scale
-    for i in range(n):
-        if r == 2:
-            s0 = s1 = np.float32(0)
-            for u in range(mid[i], ptr[i + 1]):
-                j, v = col[u], val[u]
-                s0 += v * x[j, 0]
-                s1 += v * x[j, 1]
-            rest[i, 0] = s0
-            rest[i, 1] = s1
-            continue
-        row = rest[i]
-        for k in range(r):
-            row[k] = 0
-        for u in range(mid[i], ptr[i + 1]):
-            other, v = x[col[u]], val[u]
-            for k in range(r):
-                row[k] += v * other[k]
-
-
-@njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
-def _relax(
-    ptr: Ints, col: Ints, val: Singles, diag: Singles, b: Singles, x: Singles, forward: bool
-) -> None:
-    """One Gauss–Seidel pass: x_i = (b_i − Σ_{j≠i} A_ij x_j)/A_ii."""
     n, r = x.shape
     for q in range(n):
         i = q if forward else n - 1 - q
@@ -90,7 +45,7 @@ def _relax(
         scale = np.float32(1) / diag[i]
         if r == 2:
             s0, s1 = b[i, 0], b[i, 1]
-            for u in range(ptr[i], ptr[i + 1]):
+            for u in range(start[i], stop[i]):
                 j, v = col[u], val[u]
                 s0 += v * x[j, 0]
                 s1 += v * x[j, 1]
@@ -100,7 +55,7 @@ def _relax(
         row = x[i]
         for k in range(r):
             row[k] = b[i, k]
-        for u in range(ptr[i], ptr[i + 1]):
+        for u in range(start[i], stop[i]):
             other, v = x[col[u]], val[u]
             for k in range(r):
                 row[k] += v * other[k]
@@ -109,13 +64,15 @@ def _relax(
 
 
 @njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
-def _add_product(ptr: Ints, col: Ints, val: Singles, x: Singles, out: Singles) -> None:
-    """out += Mx."""
-    r = x.shape[1]
-    for i in range(len(ptr) - 1):
+def _add_product(
+    start: Ints, stop: Ints, col: Ints, val: Singles, x: Singles, out: Singles
+) -> None:
+    """out += Mx, rows as in ``_relax``."""
+    n, r = out.shape
+    for i in range(n):
         if r == 2:
             s0, s1 = out[i, 0], out[i, 1]
-            for u in range(ptr[i], ptr[i + 1]):
+            for u in range(start[i], stop[i]):
                 j, v = col[u], val[u]
                 s0 += v * x[j, 0]
                 s1 += v * x[j, 1]
@@ -123,7 +80,7 @@ def _add_product(ptr: Ints, col: Ints, val: Singles, x: Singles, out: Singles) -
             out[i, 1] = s1
             continue
         row = out[i]
-        for u in range(ptr[i], ptr[i + 1]):
+        for u in range(start[i], stop[i]):
             other, v = x[col[u]], val[u]
             for k in range(r):
                 row[k] += v * other[k]
@@ -161,24 +118,31 @@ def _differences(
     return total
 
 
+def _rows(of: Rows | Step) -> tuple[Ints, Ints]:
+    """Where the rows of a matrix start and stop."""
+    return of.ptr[:-1], of.ptr[1:]
+
+
 def _cycle(steps: list[Step], last: Rows, b: Singles) -> Singles:
     """One V-cycle from 0."""
     rights, points = [b], []
     for step in steps:
         A, b = step.A, rights[-1]
-        x, rest = np.empty_like(b), np.empty_like(b)
-        _forward(A.ptr, A.mid, A.col, A.val, A.diag, b, x, rest)
+        x, rest = np.zeros_like(b), np.zeros_like(b)
+        # upwards from 0 a row meets what lies above it still 0, and only that part is left of b
+        _relax(A.ptr[:-1], A.mid, A.col, A.val, A.diag, b, x, True)
+        _add_product(A.mid, A.ptr[1:], A.col, A.val, x, rest)
         coarse = np.zeros((len(step.tptr) - 1, b.shape[1]), np.float32)
-        _add_product(step.tptr, step.tcol, step.tval, rest, coarse)
+        _add_product(step.tptr[:-1], step.tptr[1:], step.tcol, step.tval, rest, coarse)
         points.append(x)
         rights.append(coarse)
     x = np.zeros_like(rights[-1])
     for turn in range(COARSEST_PASSES):
-        _relax(last.ptr, last.col, last.val, last.diag, rights[-1], x, turn % 2 == 0)
+        _relax(*_rows(last), last.col, last.val, last.diag, rights[-1], x, turn % 2 == 0)
     for step, b, finer in zip(steps[::-1], rights[-2::-1], points[::-1]):
         A = step.A
-        _add_product(step.ptr, step.col, step.val, x, finer)
-        _relax(A.ptr, A.col, A.val, A.diag, b, finer, False)
+        _add_product(*_rows(step), step.col, step.val, x, finer)
+        _relax(*_rows(A), A.col, A.val, A.diag, b, finer, False)
         x = finer
     return x
 
