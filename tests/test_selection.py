@@ -289,22 +289,27 @@ def test_structure_is_seen_beside_a_few_samples_that_are_apart():
     assert null.has_structure()
 
 
-def test_evidence_counts_groups_of_features_and_none_of_places():
+def test_eigenvalues_show_as_many_groups_as_there_are():
     rng = np.random.default_rng(8)
     X = np.concatenate([rng.normal(c, 0.5, (40, 6)) for c in (0.0, 2.5, 5.0)])
-    shown = null_of(X).evidence(12)
-    assert shown[0] == 0
+    null = null_of(X)
+    shown, drop = null.shown(12), null.drop(12)
+    assert not null.places
+    assert shown[0] == drop[0] == 0
     assert (shown[1:3] > 0.9).all()
     assert (shown[3:] < 0.5).all()
     assert (np.abs(shown) <= 1).all()
-    assert (null_of(X[:, :2]).evidence(12) == 0).all()
+    assert drop.argmax() + 1 == 3
+    assert null_of(X[:, :3]).places
 
 
-def test_evidence_is_zero_beyond_the_eigenvalues_that_are_known():
+def test_nothing_is_shown_beyond_the_eigenvalues_that_are_known():
     X = np.random.default_rng(2).normal(size=(700, 4))
-    shown = null_of(X).evidence(60)  # 500 of them are drawn, which have 33 candidates
-    assert (shown[33:] == 0).all()
-    assert (shown[1:33] != 0).any()
+    null = null_of(X)  # 500 of them are drawn, which have 33 candidates
+    assert (null.shown(60)[33:] == 0).all()
+    assert (null.shown(60)[1:33] != 0).any()
+    assert (null.drop(60)[32:] == 0).all()
+    assert len(null.shown(1)) == len(null.drop(1)) == 1
 
 
 CURVES = {

@@ -41,8 +41,8 @@ SIZE = 500
 # median: in spreads of the null, and by a fifth in the eigenvalue itself. The spread is how far
 # from the median two thirds of the null lie: one null in ten has a few samples apart from the rest,
 # which must not make the spread.
-EIGENVALUES = 5
-SPREADS = 3.3
+EIGENVALUES = 8
+SPREADS = 3.0
 LEAST = 0.2
 
 # Where the mode of a feature is looked for, as shares of the samples below it.
@@ -164,7 +164,7 @@ class Null:
 
     @cached_property
     def below(self) -> tuple[Floats, Floats]:
-        """How far log λ₂, log λ₃, … lie below the medians of the null's, and the null's spreads.
+        """δ₂, δ₃, …: how far log λ₂, … lie below the medians of the null's; and the null's spreads.
 
         λ are the least eigenvalues of the normalised Laplacian. Where k groups are nearly apart,
         k of them are near zero.
@@ -185,17 +185,26 @@ class Null:
         middle = np.median(table, axis=0)
         return middle - own[:count], np.sort(np.abs(table - middle), axis=0)[2 * GRAPHS // 3]
 
-    def evidence(self, k_max: int) -> Floats:
-        """How clearly the graph shows a first, second, …, k_max-th group, −1 to 1.
+    @property
+    def places(self) -> bool:
+        """Whether the samples are places in the plane or in space."""
+        return self.X.shape[1] <= PLACES
 
-        Zero for places: the eigenvalues of a curve lie below the null's without any groups. Zero
-        too beyond the eigenvalues that are known, and for the first group, which is always there.
+    def shown(self, k_max: int) -> Floats:
+        """δ_k for k = 1, …, k_max, within −1 and 1: how clearly the graph shows a k-th group.
+
+        Zero for the first group, which is always there, and beyond the eigenvalues that are known.
         """
-        shown = np.zeros(k_max)
-        if self.X.shape[1] > PLACES:
-            found = self.below[0][: k_max - 1]
-            shown[1 : len(found) + 1] = np.clip(found, -1.0, 1.0)
-        return shown
+        found = self.below[0][: k_max - 1]
+        return np.pad(np.clip(found, -1.0, 1.0), (1, k_max - 1 - len(found)))
+
+    def drop(self, k_max: int) -> Floats:
+        """δ_k − δ_{k+1} for k = 1, …, k_max, within 0 and 1: how clearly no further group is shown.
+
+        Zero for one group and where the eigenvalues are not known.
+        """
+        found = -np.diff(self.below[0][:k_max])
+        return np.pad(np.clip(found, 0.0, 1.0), (1, k_max - 1 - len(found)))
 
     def has_structure(self) -> bool:
         """Whether the graph falls apart more easily than the graphs of null samples.
