@@ -344,3 +344,16 @@ def test_radius_covers_a_dual_outside_its_balls():
     assert gap == 0.0
     off = np.linalg.norm(A - [[1.5], [2.5]])
     assert np.sqrt(2 * (gap + gap_rounding(problem, A, Lam, gap))) >= off
+
+
+def test_weak_bridges_do_not_blur_the_clusters_they_join():
+    # γ of weak bridges gives the edges inside clusters capacities of 10¹⁶, of which little is used:
+    # rounding is relative to what flows, not to what could
+    Z = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [9.0, 0.0], [8.0, 1.0]])
+    edges = np.array([[0, 1], [0, 2], [1, 2], [1, 3], [3, 4]])
+    problem = Problem.of(Z, edges, [1.0, 1.0, 1.0, 1e-18, 1.0], gamma=1e16)
+    best = solve(Z, edges, problem.weights, 1e16, tol=1e-12)
+    assert certify(problem, best).partition == "certified"
+    np.testing.assert_array_equal(
+        (best.A[0] == best.A).all(axis=1), [True, True, True, False, False]
+    )

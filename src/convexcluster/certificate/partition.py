@@ -50,8 +50,9 @@ def certify_partition(
 
     *Rounding.* A cluster of p samples with q edges to others has z̄_t, m_t, W_st, directions and
     sums computed by at most k = 2p + q + 2r + 16 roundings in a row, so row i of its gradient and
-    of its demand is wrong by at most γ_k(m_i(‖z_i‖ + ‖c̃_t‖) + Σ_{l∋i} c_l)
-    (:mod:`~convexcluster.certificate.rounding`), which is added to ∇F_red and to what Λ̃ misses.
+    of its demand is wrong by at most γ_k(m_i(‖z_i‖ + ‖c̃_t‖) + Σ_{l∋i} ‖λ̃_l‖)
+    (:mod:`~convexcluster.certificate.rounding`), where only edges between clusters, with
+    ‖λ̃_l‖ = c_l, enter the gradient. It is added to ∇F_red and to what Λ̃ misses.
 
     Parameters
     ----------
@@ -123,7 +124,8 @@ class _Test:
     C: Floats
     inside: NDArray[np.bool_]  # edges within a cluster
     first: Ints  # a sample by which to name each cluster
-    noise: Floats  # rounding of the demand of every sample
+    unit: Floats  # γ_k of every sample's cluster
+    noise: Floats  # rounding of every sample's part of the gradient
     radius: float  # R, without the embedding
 
     @classmethod
@@ -131,14 +133,15 @@ class _Test:
         cls, problem: Problem, labels: Ints, small: Problem, C: Floats, inside: NDArray[np.bool_]
     ) -> _Test:
         sizes = np.linalg.norm(problem.Z, axis=1) + np.linalg.norm(C, axis=1)[labels]
-        carried = np.bincount(problem.edges.ravel(), np.repeat(problem.c, 2), problem.n)
-        crossing = np.bincount(labels[problem.edges[~inside]].ravel(), minlength=len(C))
-        steps = 2 * np.bincount(labels) + crossing + 2 * C.shape[1] + 16
-        noise = roundings(steps)[labels] * (problem.masses * sizes + carried)
+        outer = problem.edges[~inside].ravel()
+        carried = np.bincount(outer, np.repeat(problem.c[~inside], 2), problem.n)
+        crossing = np.bincount(labels[outer], minlength=len(C))
+        unit = roundings(2 * np.bincount(labels) + crossing + 2 * C.shape[1] + 16)[labels]
+        noise = unit * (problem.masses * sizes + carried)
         g = np.linalg.norm(gradient(small, C), axis=1) + np.bincount(labels, noise)
         radius = float(np.linalg.norm(g / np.sqrt(small.masses)))
         first = np.unique(labels, return_index=True)[1]
-        return cls(problem, labels, small, C, inside, first, noise, radius)
+        return cls(problem, labels, small, C, inside, first, unit, noise, radius)
 
     def between(self, tau: float) -> tuple[Floats, Floats]:
         """d̃ and δ of every edge between clusters."""
@@ -198,15 +201,15 @@ class _Test:
         turn = np.repeat(c[~inside] * 2.0 * delta / (2.0 * d - delta), 2)
         turned = np.bincount(problem.edges[~inside].ravel(), turn, problem.n).astype(float)
         missed = masses * np.linalg.norm(dual_point(problem, flow) - self.C[labels], axis=1)
+        inner = np.linalg.norm(flow[inside], axis=1)
+        carried = np.bincount(problem.edges[inside].ravel(), np.repeat(inner, 2), problem.n)
         e = OWN * (
-            _cluster_norms(missed + self.noise, labels)
+            _cluster_norms(missed + self.noise + self.unit * carried, labels)
             + _cluster_norms(masses, labels) * (self.radius + tau) / np.sqrt(self.small.masses)
             + _cluster_norms(turned, labels)
             + tau * np.sqrt(masses.max())
         )
-        slack = c[inside] * (1.0 - roundings(flow.shape[1] + 8)) - np.linalg.norm(
-            flow[inside], axis=1
-        )
+        slack = c[inside] * (1.0 - roundings(flow.shape[1] + 8)) - inner
         for cluster, nodes, edges, own in _clusters(problem.edges[inside], slack, labels):
             room = absorbable(edges, own, nodes)
             if e[cluster] > room:
