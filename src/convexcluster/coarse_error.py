@@ -69,7 +69,8 @@ class CoarseningError:
 def total_radius(gap: float, coarsening: float, embedding: float) -> float:
     """√(2G + ‖V‖² + τ²): no solution of the full problem is farther from UC than this.
 
-    ``gap`` with what rounding hides of it (:func:`~convexcluster.certificate.gap_rounding`).
+    ``gap`` with what rounding hides of it (:func:`~convexcluster.certificate.gap_rounding`); the
+    sums over rows behind z̄_g and V are taken as exact.
 
     Examples
     --------
