@@ -48,7 +48,7 @@ ARRAYS = {"Embedding": ".embedding", "ClusterPath": ".clusterpath"}
 RECORDS = {
     "Cells": ".coarsen",
     "Certificate": ".certificate",
-    "Coarse": ".large",
+    "Coarse": ".coarse",
     "CoarseCertificate": ".large",
     "Graph": ".graph",
     "Kernel": ".kernels",
