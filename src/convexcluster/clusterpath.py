@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .graph import canonical, components
+from .graph import canonical
 from .optional import need
 from .problem import Floats, Ints, Problem, Solution
 
@@ -177,13 +177,17 @@ class ClusterPath:
         return _tree().cut(self.to_linkage(), n_clusters)
 
     def _labels_at(self, step: int) -> Ints:
+        from .loops.edges import join
+
         n = self.n_samples
         whole = int(np.searchsorted(self.split_steps, step, side="right")) - 1
         base = self.split_labels[whole] if whole >= 0 else np.arange(n)
         since = self.split_steps[whole] if whole >= 0 else -1
         merged = (self.merge_steps > since) & (self.merge_steps <= step)
-        pairs = base[self.merges[merged]].reshape(-1, 2)
-        return canonical(components(pairs, int(base.max()) + 1)[base])
+        i, j = (np.ascontiguousarray(end) for end in base[self.merges[merged]].reshape(-1, 2).T)
+        labels = np.empty(int(base.max()) + 1, dtype=np.int64)
+        join(i, j, np.ones(len(i), dtype=np.bool_), labels)
+        return labels if whole < 0 else canonical(labels[base])
 
     def centroids(self, gamma: float) -> Floats:
         """Centroids (k, r) at a γ of the grid; row t belongs to label t."""

@@ -43,6 +43,10 @@ from .weights import automatic_graph, build_graph
 
 Callback = Callable[[int, int, float, int, float], None]
 
+# The relative gap of a path of which one γ is certified, by solving there once more. The choice
+# looks at centroids in units of their spread, which is a hundredth of the samples' at least.
+OUTLINE = 1e-5
+
 LABELS = ("auto", "fusion", "agglomerative")
 
 
@@ -188,7 +192,7 @@ class Steps(CoarseSteps):
             base.weights,
             points_grid(base) if self.gamma is None and spread is not None else self.gamma,
             masses=base.masses,
-            tol=tol,
+            tol=max(tol, OUTLINE) if self.certify == "selected" else tol,
             certify=self.certify,
             n_jobs=self.n_jobs,
             callback=self._progress(),
@@ -209,7 +213,9 @@ class Steps(CoarseSteps):
         if self.solver != "auto" or not len(path):
             return path, chosen, solve_problem(problem, **options)
         fused, centers = path.labels(gamma=chosen.gamma), path.centroids(chosen.gamma)
-        solution = routed(problem, fused, centers, tol * problem.scale)
+        # only these can be proved to be the optimum's, and not against the error of a cut rank
+        sharp = bool((fused == canonical(chosen.labels)).all()) and not self._cut_rank(base.n)
+        solution = routed(problem, fused, centers, tol * problem.scale, sharp)
         if solution.status is not Status.CONVERGED:
             solution = solve_problem(problem, **options, warm=solution)
         return path, chosen, solution

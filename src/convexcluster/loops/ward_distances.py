@@ -1,4 +1,4 @@
-"""Ward's tree of weighted points that are known by their squared distances."""
+"""Squared distances that saturate, and Ward's tree of weighted points known by such distances."""
 
 from __future__ import annotations
 
@@ -70,3 +70,15 @@ def ward_matrix(D: Floats, masses: Floats, left: Ints, right: Ints, cost: Floats
         last = active[n_active]
         active[place[s]] = last
         place[last] = place[s]
+
+
+@njit(cache=True, nogil=True)
+def add_saturated(gram: Floats, share: float, width: float, out: Floats) -> None:
+    """out += share·(1 − exp(−d²/width)), d² = G_ii + G_jj − 2G_ij at least 0."""
+    n = len(gram)
+    for i in range(n):
+        for j in range(i):
+            d = max(gram[i, i] + gram[j, j] - 2 * gram[i, j], 0.0)
+            d = -share * np.expm1(-d / width)
+            out[i, j] += d
+            out[j, i] += d

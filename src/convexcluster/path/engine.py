@@ -24,7 +24,7 @@ from ..loops.sweeps import dual_loss
 from ..problem import Floats, Ints
 from .levels import Level, labels_below, lift_all, refine, simple_bound
 from .mixed import solve_mixed
-from .rotate import freeze
+from .rotate import freeze, span
 from .route import NEAR, correct, descend, polish
 from .smooth import Smooth
 from .together import fused_pairs, keep_together
@@ -259,9 +259,12 @@ class Engine:
         above, top.link = top.contracted(labels, clusters.count)
         self.levels.append(above)
         self._locate()
-        frozen = None
-        if self.certify:
-            frozen = freeze(base, above, self.inside, c, self.allowed, self.pool)
+        if not self.certify:
+            Q = span(above)
+            if Q is not None:
+                self._rotate(Q)
+            return
+        frozen = freeze(base, above, self.inside, c, self.allowed, self.pool)
         if frozen is not None:
             self.used += frozen.used
             self.lost += frozen.residual
@@ -277,9 +280,13 @@ class Engine:
 
     def _rotate(self, Q: Floats) -> None:
         self.basis = Q if self.basis is None else self.basis @ Q
-        self.last = np.ascontiguousarray(self.last @ Q)
-        for level in self.levels:
-            level.rotated(Q)
+        self.levels[-1].rotated(Q)
+        for level in self.levels[:-1]:
+            if self.certify:
+                level.rotated(Q)
+            else:  # nothing is brought down to these any more
+                level.sums, level.lam = level.sums @ Q, np.zeros((len(level.ei), Q.shape[1]))
+        self.last = self.last @ Q if self.certify else np.zeros((len(self.last), Q.shape[1]))
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """Everything that :meth:`restore` needs beyond the problem itself."""

@@ -50,7 +50,12 @@ def principal(sums: Floats, m: Floats, drop: float) -> tuple[Floats, float]:
     """
     half = sums / np.sqrt(m)[:, None]
     if half.shape[1] <= half.shape[0]:
-        values, vectors = np.linalg.eigh(half.T @ half)
+        gram = half.T @ half
+        if _diagonal(gram):  # columns are principal axes already, as an exact embedding's are
+            order = np.argsort(np.diagonal(gram), kind="stable")
+            values, vectors = np.diagonal(gram)[order], np.eye(len(gram))[:, order]
+        else:
+            values, vectors = np.linalg.eigh(gram)
     else:  # p ≫ n: the Gram matrix is the smaller one
         values, small = np.linalg.eigh(half @ half.T)
         good = values > values[-1] * 1e-14  # round-off of the Gram matrix
@@ -60,6 +65,23 @@ def principal(sums: Floats, m: Floats, drop: float) -> tuple[Floats, float]:
     basis = np.ascontiguousarray(vectors[:, first:][:, ::-1])
     rest = 0.5 * max(float((half**2).sum()) - float(values[first:].sum()), 0.0)
     return basis, rest
+
+
+def _diagonal(gram: Floats) -> bool:
+    """Whether a Gram matrix is diagonal up to the round-off of eigenvectors."""
+    off = gram - np.diag(np.diagonal(gram))
+    return bool(np.abs(off).max() <= 1e-12 * np.abs(gram).max())
+
+
+def span(top: Level) -> Floats | None:
+    """Orthonormal basis (r, s) of the nodes' means, or None if it would be hardly fewer columns.
+
+    Centroids of the top, and the best duals, lie in it: nothing is lost above the clusters.
+    """
+    k, r = top.sums.shape
+    if r <= LOW or k > WORTH * r:
+        return None
+    return np.ascontiguousarray(np.linalg.qr(top.sums.T)[0])
 
 
 def freeze(

@@ -64,7 +64,10 @@ class Run:
         if sums.shape[1] > LOW:
             drop = 0.0 if relative else TRUNCATE * tol * scale
             basis, lost = principal(sums, m, drop)
-            sums = np.ascontiguousarray(sums @ basis)
+            if np.array_equal(basis, np.eye(len(basis))):
+                basis = None
+            else:
+                sums = np.ascontiguousarray(sums @ basis)
         run = cls([], [], [], scale, origin, basis, lost, tol, relative, top)
         part = _parts(components(problem.edges, problem.n))
         for t in range(int(part.max()) + 1):

@@ -126,18 +126,18 @@ def path_average(path: ClusterPath, steps: Ints | None = None) -> PathAverage:
 
 
 def _average(path: ClusterPath, steps: Ints, atoms: Ints) -> PathAverage:
+    from ..loops.ward_distances import add_saturated
+
     mass = np.bincount(atoms, path.masses).astype(np.float64)
     distances = np.zeros((len(mass), len(mass)))
     for share, t in zip(_log_shares(path.gammas, steps), steps):
         label = path.labels(gamma=float(path.gammas[t]))
         A = _group_means(path.centers[t], label, atoms, path.masses)
         A = A - mass @ A / mass.sum()
-        square = (A**2).sum(axis=1)
-        variance = float(mass @ square) / mass.sum()
+        gram = A @ A.T
+        variance = float(mass @ np.diagonal(gram)) / mass.sum()
         if variance > 0:
-            pairs = np.maximum(square[:, None] + square - 2 * (A @ A.T), 0.0)
-            distances -= share * np.expm1(pairs / (-2 * SATURATION * variance))
-    np.fill_diagonal(distances, 0.0)
+            add_saturated(gram, share, 2 * SATURATION * variance, distances)
     return PathAverage(distances, mass, atoms, steps)
 
 

@@ -8,7 +8,7 @@ between clusters, and inside a flow that meets as much as it can of what is left
 
 All terms of the gap vanish but one: G = ½ Σ ‖b_i − (DᵀΛ)_i‖²/m_i. Electrical corrections take
 orders of magnitude off it, each for the price of a few of the sweeps that carry demand one edge at
-a time and need hundreds.
+a time and alone would need hundreds; what the capacities hold up is left to sweeps.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from ..certificate.flows import electrical
 from ..certificate.reduced import newton, reduce
 from ..graph import incidence
 from ..problem import Floats, Ints, Problem, Solution, Status
+from .sweeps import iterates
 
 # Unknowns of the reduced problem up to which Newton takes a fraction of a second; with more
 # clusters there is little to route, and sweeps go on from the path's centroids.
@@ -29,10 +30,13 @@ NEWTON = 300_000
 # which would not show, cost the most. With fewer they cost nothing.
 UNSEEN, FEW = 1e-3, 10_000
 
+# The share of the target that the flow may miss: the rest is for round-off and what Newton left.
+ENOUGH = 0.8
+
 # Corrections at most, and the share of the gap above which one of them has not paid: what is left
-# then is due to clusters that are not those of the optimum, which only sweeps can mend.
+# then sits at single saturated edges, where sweeps are faster.
 CORRECTIONS = 8
-STALLED = 0.5
+STALLED = 0.2
 
 # The share of its capacity that a saturated edge keeps as conductance. On graphs of 10,000 samples
 # 0.001 needs two corrections where 0.005 needs three and 0.02 four.
@@ -43,7 +47,17 @@ LEAST_SHARE = 0.001
 ENERGY = 0.99
 
 
-def routed(problem: Problem, labels: Ints, centers: Floats, target: float) -> Solution:
+# Sweeps between two looks at the gap, and the share of it above which they no longer pay: either
+# the clusters are those of the optimum, and a few dozen sweeps do, or more would not.
+BLOCK, WORTH = 5, 0.7
+
+# Past the target, for a proof of the partition: how far, and the gain of a block that is cheap.
+SHARP, CHEAP = 1e-4, 0.1
+
+
+def routed(
+    problem: Problem, labels: Ints, centers: Floats, target: float, sharp: bool = False
+) -> Solution:
     """Find a dual of the partition ``labels`` whose gap is at most ``target``, if routing can.
 
     Parameters
@@ -55,6 +69,8 @@ def routed(problem: Problem, labels: Ints, centers: Floats, target: float) -> So
         Their centroids, near the optimum of the reduced problem.
     target : float
         Gap at which to stop.
+    sharp : bool
+        Whether to go on where that is cheap: a proof of the partition needs more digits.
 
     Returns
     -------
@@ -80,7 +96,7 @@ def routed(problem: Problem, labels: Ints, centers: Floats, target: float) -> So
     Lam[~inside] = (problem.c[~inside] / length)[:, None] * apart
     if inside.any() and problem.gamma > 0:
         demand = problem.masses[:, None] * (dual_point(problem, Lam) - C[labels])
-        Lam[inside] = _flow(problem, inside, demand, labels, target)
+        Lam[inside] = _flow(problem, inside, demand, labels, target, sharp)
     Lam = project(Lam, problem.c)
     gap = duality_gap(problem, C[labels], Lam)
     status = Status.CONVERGED if gap <= target else Status.STALLED
@@ -88,25 +104,50 @@ def routed(problem: Problem, labels: Ints, centers: Floats, target: float) -> So
 
 
 def _flow(
-    problem: Problem, inside: np.ndarray, demand: Floats, labels: Ints, target: float
+    problem: Problem,
+    inside: np.ndarray,
+    demand: Floats,
+    labels: Ints,
+    target: float,
+    sharp: bool,
 ) -> Floats:
     """The flow within capacity that misses least, by its share of the gap, of ``demand``."""
     edges, c, masses = problem.edges[inside], problem.c[inside], problem.masses
     D = incidence(edges, problem.n)
     Lam = project(electrical(edges, c, demand, labels, masses), c)
-    best, least = np.zeros_like(Lam), np.inf
+    best, least, goal = np.zeros_like(Lam), np.inf, ENOUGH * target
     for _ in range(CORRECTIONS):
         missing = demand - D.T @ Lam
         gap = 0.5 * float(np.sum(missing**2 / masses[:, None]))
         stalled = not gap <= STALLED * least  # nan where capacities differ by more than floats hold
         if gap < least:
             best, least = Lam, gap
-        if stalled or gap <= 0.5 * target:  # half is left for round-off and what Newton left
+        if stalled or gap <= goal:
             break
         axes = _main_axes(missing)
         room = np.maximum(c - np.linalg.norm(Lam, axis=1), LEAST_SHARE * c)
         Lam = project(Lam + electrical(edges, room, missing @ axes, labels, masses) @ axes.T, c)
-    return best
+    floor = SHARP * target if sharp else goal
+    return best if least <= floor else _swept(edges, c, demand, masses, best, goal, floor)
+
+
+def _swept(
+    edges: Ints, c: Floats, demand: Floats, masses: Floats, flow: Floats, goal: float, floor: float
+) -> Floats:
+    """Sweeps with momentum from ``flow`` to ``goal``, and on to ``floor`` while that is cheap.
+
+    What a flow misses is the point A_Λ of the problem whose samples are demand/m.
+    """
+    inner = Problem(demand / masses[:, None], edges, c, 1.0, masses)
+    before = np.inf
+    for step, point in enumerate(iterates(inner, flow, goal), start=1):
+        if step % BLOCK:
+            continue
+        gap = 0.5 * float(masses @ np.einsum("ik,ik->i", point.A, point.A))
+        if gap <= floor or not gap <= (CHEAP if gap <= goal else WORTH) * before:
+            break
+        before = gap
+    return point.Lam
 
 
 def _main_axes(X: Floats) -> Floats:
