@@ -16,7 +16,7 @@ from convexcluster.loops.aggregation import _finest, _largest
 from convexcluster.loops.multigrid import solve_laplacian
 from convexcluster.loops.routing import best_steps, residuals, stretch
 from convexcluster.path import checkpoint as checkpoint_module
-from convexcluster.path import fusion_value, levels, pair, route
+from convexcluster.path import engine, fusion_value, levels, pair, rotate, route
 from convexcluster.path import top as top_module
 from convexcluster.path.levels import Level
 from convexcluster.path.mixed import cut_out, surroundings
@@ -96,6 +96,50 @@ def test_a_wide_path_is_certified_and_resumes_before_its_first_fusion(wide, tmp_
     np.testing.assert_array_equal(resumed.n_clusters, full.n_clusters)
     for gamma in full.gammas[::4]:
         np.testing.assert_array_equal(resumed.centroids(gamma), full.centroids(gamma))
+
+
+def test_without_certificates_a_path_goes_on_in_the_span_of_its_clusters(
+    wide, tmp_path, monkeypatch
+):
+    full = solve_path(*wide)
+    turned = []
+    monkeypatch.setattr(
+        engine, "span", lambda top: (turned.append(rotate.span(top)), turned[-1])[1]
+    )
+    outline = solve_path(*wide, full.gammas, certify=False)
+    assert any(Q is not None for Q in turned)
+    for gamma in full.gammas[::3]:
+        problem = Problem.of(*wide, gamma)
+        A = full.centroids(gamma)[full.labels(gamma)]
+        B = outline.centroids(gamma)[outline.labels(gamma)]
+        # both solve to 1e-6 of the scale, the outline where its clusters are those of the optimum
+        assert problem.objective(B) <= problem.objective(A) + 1e-5 * problem.scale
+    monkeypatch.setattr(checkpoint_module, "EVERY", 0.0)
+    file = tmp_path / "path.npz"
+
+    def stop(step, *rest):
+        if outline.n_clusters[step] < 10:
+            raise KeyboardInterrupt
+
+    solve_path(*wide, full.gammas, certify=False, checkpoint=file, callback=stop)
+    resumed = solve_path(*wide, full.gammas, certify=False, checkpoint=file)
+    np.testing.assert_array_equal(resumed.n_clusters, outline.n_clusters)
+    for gamma in full.gammas[::4]:
+        np.testing.assert_allclose(resumed.centroids(gamma), outline.centroids(gamma), atol=1e-6)
+
+
+@pytest.mark.parametrize("turn", [False, True])
+def test_principal_axes_are_found_or_kept(turn):
+    rng = np.random.default_rng(4)
+    masses = rng.uniform(0.5, 2, 60)
+    U = np.linalg.qr(rng.normal(size=(60, 6)))[0]
+    Z = U * np.array([9.0, 5.0, 3.0, 1.0, 1e-3, 1e-4]) / np.sqrt(masses)[:, None]
+    Q = np.linalg.qr(rng.normal(size=(6, 6)))[0] if turn else np.eye(6)
+    basis, lost = rotate.principal(masses[:, None] * (Z @ Q), masses, 1e-6)
+    assert basis.shape == (6, 4)
+    np.testing.assert_allclose(np.abs(Q @ basis), np.eye(6)[:, :4], atol=1e-7)
+    # the two small axes; their squares stand beside 81, whose rounding is 1e-14
+    assert lost == pytest.approx(0.5 * (1e-6 + 1e-8), abs=1e-13)
 
 
 def test_threads_change_nothing_in_a_graph_of_one_piece(monkeypatch):

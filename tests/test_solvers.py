@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from convexcluster import Problem, Solution, Status, solve
+from convexcluster import Problem, Solution, Status, solve, solve_path
 from convexcluster.certificate import duality_gap, solution_radius
 from convexcluster.certificate.rounding import roundings
 from convexcluster.graph import component_means, components, incidence
@@ -416,6 +416,26 @@ def test_routing_finds_the_dual_of_the_right_partition(case):
     assert (np.linalg.norm(found.Lam, axis=1) <= problem.c * (1 + 1e-12)).all()
     apart = np.linalg.norm(np.sqrt(problem.masses)[:, None] * (found.A - solved.A))
     assert apart <= np.sqrt(2 * found.gap) + np.sqrt(2 * solved.gap) + 1e-12
+
+
+def test_routing_at_capacity_finishes_by_sweeps_and_sharpens_where_asked():
+    # a graph that has just fused: some edges are full, and electrical steps stall at them
+    rng = np.random.default_rng(3)
+    Z = rng.normal(size=(60, 5))
+    edges = np.unique(
+        np.sort(np.vstack([chain(60), rng.integers(0, 60, (120, 2))]), axis=1), axis=0
+    )
+    edges = edges[edges[:, 0] < edges[:, 1]]
+    weights = rng.uniform(0.1, 1.0, len(edges))
+    path = solve_path(Z, edges, weights)
+    problem = Problem.of(Z, edges, weights, float(path.gammas[path.n_clusters == 1][0]))
+    whole, mean = np.zeros(60, dtype=np.int64), Z.mean(axis=0, keepdims=True)
+    target = 1e-10 * problem.scale
+    found, sharp = (routed(problem, whole, mean, target, sharp=s) for s in (False, True))
+    assert found.gap <= target
+    assert sharp.gap <= 1e-3 * target
+    for solution in (found, sharp):
+        assert (np.linalg.norm(solution.Lam, axis=1) <= problem.c * (1 + 1e-12)).all()
 
 
 def test_routing_a_wrong_partition_is_no_solution_but_a_start():

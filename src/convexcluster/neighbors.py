@@ -34,6 +34,9 @@ TREE_SIZE = 1_000
 MANHATTAN_WORK = 10**10
 SHORTLIST = 5
 
+# Distances held at a time where samples have too many tied neighbours: some tens of megabytes.
+CROWD = 10**6
+
 
 def nearest_neighbors(
     X: Samples, k: int, *, precomputed: bool = False, metric: str = "euclidean"
@@ -50,10 +53,11 @@ def nearest_neighbors(
     if precomputed:
         search = NearestNeighbors(n_neighbors=k, metric="precomputed").fit(X)
         return search.kneighbors(return_distance=False).astype(np.int64)
-    wide = is_sparse(X) or d > TREE_DIMENSION
-    if wide and n > APPROXIMATE_SIZE and find_spec("pynndescent"):
+    if not is_sparse(X) and d <= TREE_DIMENSION:
+        return _from_tree(X, k, power=2)
+    if n > APPROXIMATE_SIZE and find_spec("pynndescent"):
         return _approximate(X, k)
-    search = NearestNeighbors(n_neighbors=k, algorithm="auto" if wide else "kd_tree").fit(X)
+    search = NearestNeighbors(n_neighbors=k).fit(X)
     return search.kneighbors(return_distance=False).astype(np.int64)
 
 
@@ -89,21 +93,28 @@ def tied_neighbors(
     share[many] = 0.0
     pairs = np.column_stack([rows, near.ravel()])[share.ravel() > 0]
     shares = share.ravel()[share.ravel() > 0]
-    crowds = [_crowd(X, int(i), float(scale[i]), k, how) for i in many]
-    if crowds:
-        pairs = np.vstack([pairs, *(pair for pair, _ in crowds)])
-        shares = np.concatenate([shares, *(part for _, part in crowds)])
-    return pairs, shares, scale
+    crowded, parts = _crowds(X, many, scale[many], k, how)
+    return np.vstack([pairs, crowded]), np.concatenate([shares, parts]), scale
 
 
-def _crowd(X: Samples, i: int, radius: float, k: int, how: dict[str, Any]) -> tuple[Ints, Floats]:
-    """All samples up to the k-th distance of sample i, the farthest sharing the places left."""
-    others = np.delete(np.arange(X.shape[0]), i)
-    pairs = np.column_stack([np.full(len(others), i), others])
-    length = edge_lengths(X, pairs, **how)
-    closer, tied = length < radius * (1 - 1e-12), np.abs(length - radius) <= 1e-12 * radius
-    share = closer + tied * ((k - closer.sum()) / max(int(tied.sum()), 1))
-    return pairs[share > 0], share[share > 0]
+def _crowds(
+    X: Samples, rows: Ints, radius: Floats, k: int, how: dict[str, Any]
+) -> tuple[Ints, Floats]:
+    """All samples up to the k-th distance of ``rows``, the farthest sharing the places left."""
+    n = X.shape[0]
+    pairs, shares = [np.empty((0, 2), dtype=np.int64)], [np.empty(0)]
+    step = max(1, CROWD // n)
+    for start in range(0, len(rows), step):
+        i, r = rows[start : start + step], radius[start : start + step, None]
+        both = np.column_stack([np.repeat(i, n), np.tile(np.arange(n), len(i))])
+        length = edge_lengths(X, both, **how).reshape(len(i), n)
+        length[np.arange(len(i)), i] = np.inf
+        closer, tied = length < r * (1 - 1e-12), np.abs(length - r) <= 1e-12 * r
+        left = (k - closer.sum(axis=1)) / np.maximum(tied.sum(axis=1), 1)
+        share = (closer + tied * left[:, None]).ravel()
+        pairs.append(both[share > 0])
+        shares.append(share[share > 0])
+    return np.vstack(pairs), np.concatenate(shares)
 
 
 def _nearest_manhattan(X: Floats, k: int) -> tuple[Ints, Floats]:
@@ -114,8 +125,7 @@ def _nearest_manhattan(X: Floats, k: int) -> tuple[Ints, Floats]:
     if n <= TREE_SIZE or TREE_DIMENSION < d <= MANHATTAN_WORK / n**2:
         return nearest_rows(_plain(X), k)
     if d <= TREE_DIMENSION:
-        search = NearestNeighbors(n_neighbors=k, algorithm="kd_tree", metric="manhattan").fit(X)
-        found = search.kneighbors(return_distance=False).astype(np.int64)
+        found = _from_tree(X, k, power=1)
     else:
         found = nearest_neighbors(X, min(SHORTLIST * k, n - 1))
     pairs = np.column_stack([np.repeat(np.arange(n), found.shape[1]), found.ravel()])
@@ -132,11 +142,19 @@ def _plain(X: Samples) -> Floats:
 def _approximate(X: Samples, k: int) -> Ints:
     from pynndescent import NNDescent
 
-    # one more than asked for, since a sample usually finds itself first, and duplicates may not
-    found = NNDescent(X, n_neighbors=k + 1, random_state=0).neighbor_graph[0].astype(np.int64)
+    return _others(NNDescent(X, n_neighbors=k + 1, random_state=0).neighbor_graph[0])
+
+
+def _from_tree(X: Floats, k: int, power: int) -> Ints:
+    """The k nearest others by a tree, which several threads may do at once."""
+    return _others(KDTree(X).query(X, k + 1, p=power)[1])
+
+
+def _others(found: np.ndarray) -> Ints:
+    """Neighbours (n, k) from (n, k + 1) that hold most samples themselves, and not all if equal."""
     own = found == np.arange(len(found))[:, None]
     own[~own.any(axis=1), -1] = True
-    return found[~own].reshape(len(found), k)
+    return found[~own].reshape(len(found), -1).astype(np.int64)
 
 
 def edge_lengths(

@@ -82,7 +82,10 @@ def newton(problem: Problem, C: Floats, max_iter: int = 15, enough: float = 0.0)
             best, C_best = size, C
         if idle == PATIENCE or 0.5 * size**2 < enough:
             break
-        X = _newton_step(problem, D @ C, d, -g, forcing=min(1e-2, size / scale))
+        forcing = min(1e-2, size / scale)
+        if enough > 0:  # no further than half of what is left to reach it
+            forcing = max(forcing, min(0.1, 0.5 * float(np.sqrt(2.0 * enough)) / size))
+        X = _newton_step(problem, D @ C, d, -g, forcing)
         t, slope = 1.0, float(np.sum(X * g))
         if -slope <= 1e-28 * value:  # the decrease left is below the square of the rounding of C
             break

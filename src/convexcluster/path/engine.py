@@ -260,6 +260,8 @@ class Engine:
         self.levels.append(above)
         self._locate()
         if not self.certify:
+            top.forget()
+            self.last = np.empty((0, 0))
             Q = span(above)
             if Q is not None:
                 self._rotate(Q)
@@ -280,13 +282,10 @@ class Engine:
 
     def _rotate(self, Q: Floats) -> None:
         self.basis = Q if self.basis is None else self.basis @ Q
-        self.levels[-1].rotated(Q)
-        for level in self.levels[:-1]:
-            if self.certify:
-                level.rotated(Q)
-            else:  # nothing is brought down to these any more
-                level.sums, level.lam = level.sums @ Q, np.zeros((len(level.ei), Q.shape[1]))
-        self.last = self.last @ Q if self.certify else np.zeros((len(self.last), Q.shape[1]))
+        for level in self.levels if self.certify else self.levels[-1:]:
+            level.rotated(Q)
+        if self.last.size:
+            self.last = np.ascontiguousarray(self.last @ Q)
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """Everything that :meth:`restore` needs beyond the problem itself."""

@@ -110,6 +110,10 @@ class Level:
         level.before = lam.copy()
         return level, Link(labels, up, share)
 
+    def forget(self) -> None:
+        """Drop what only a way back down from the levels above would need."""
+        self.sums = self.lam = self.before = self.a = np.empty((0, 0))
+
     def rotated(self, Q: Floats) -> None:
         """Express sums and duals in the coordinates of the columns of Q."""
         self.sums = np.ascontiguousarray(self.sums @ Q)

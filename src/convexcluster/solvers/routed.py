@@ -17,7 +17,7 @@ import numpy as np
 
 from ..certificate import dual_point, duality_gap, project
 from ..certificate.flows import electrical
-from ..certificate.reduced import newton, reduce
+from ..certificate.reduced import gradient, meeting, newton, reduce
 from ..graph import incidence
 from ..problem import Floats, Ints, Problem, Solution, Status
 from .sweeps import iterates
@@ -28,7 +28,11 @@ NEWTON = 300_000
 
 # The share of the gap that Newton may leave if there are more unknowns than this: its last steps,
 # which would not show, cost the most. With fewer they cost nothing.
-UNSEEN, FEW = 1e-3, 10_000
+UNSEEN, FEW = 1e-2, 10_000
+
+# With that many, Newton sets out where the gap of the centroids is within this factor of the
+# target. Further away clusters are about to fuse, F has kinks nearby, and sweeps do better.
+NEAR = 10.0
 
 # The share of the target that the flow may miss: the rest is for round-off and what Newton left.
 ENOUGH = 0.8
@@ -85,9 +89,11 @@ def routed(
     ([1.1, 1.1, 7.8], 'CONVERGED')
     """
     small = reduce(problem, labels)
-    enough = UNSEEN * target if small.Z.size > FEW else 0.0
-    best = newton(small, centers, enough=enough) if small.Z.size <= NEWTON else None
-    C = centers if best is None else best
+    C = centers
+    if small.Z.size <= FEW or (small.Z.size <= NEWTON and _near(small, centers, target)):
+        enough = UNSEEN * target if small.Z.size > FEW else 0.0
+        best = newton(small, centers, enough=enough)
+        C = centers if best is None else best
     i, j = problem.edges.T
     inside = labels[i] == labels[j]
     Lam = np.zeros((len(i), problem.Z.shape[1]))
@@ -101,6 +107,14 @@ def routed(
     gap = duality_gap(problem, C[labels], Lam)
     status = Status.CONVERGED if gap <= target else Status.STALLED
     return Solution(C[labels], Lam, gap, problem.relative(gap), status, 1)
+
+
+def _near(small: Problem, C: Floats, target: float) -> bool:
+    """Whether Newton is likely to get from C to ``target`` in a step or two."""
+    if meeting(small, C):
+        return False
+    G = gradient(small, C)
+    return 0.5 * float(np.einsum("ik,ik,i->", G, G, 1.0 / small.masses)) <= NEAR * target
 
 
 def _flow(
