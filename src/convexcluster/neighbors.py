@@ -147,7 +147,7 @@ def _approximate(X: Samples, k: int) -> Ints:
 
 def _from_tree(X: Floats, k: int, power: int) -> Ints:
     """The k nearest others by a tree, which several threads may do at once."""
-    return _others(KDTree(X).query(X, k + 1, p=power)[1])
+    return _others(np.asarray(KDTree(X).query(X, k + 1, p=power)[1]))
 
 
 def _others(found: np.ndarray) -> Ints:
