@@ -15,7 +15,7 @@ from typing import Annotated, Any, cast, get_type_hints
 
 import typer
 
-from .read import FORMATS, Source
+from .formats import FORMATS, Source
 from .refusal import Exit, Refusal
 
 INPUT, MODEL, OUTPUT = "Input", "Model", "Output"
