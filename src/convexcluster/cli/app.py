@@ -10,7 +10,7 @@ from .. import __version__
 from .applying import predict, report
 from .fitting import fit, path
 from .info import info
-from .options import spread
+from .spread import spread
 from .studies import demo, reproduce, tune
 
 EPILOG = (

@@ -14,10 +14,11 @@ import typer
 
 from .. import __version__, persistence
 from .console import announce_compilation, collected_warnings, show_pairs, show_table, working
-from .options import MODEL, Clean, Common, Input, Model, Output, numbers
+from .options import MODEL, Clean, Common, Input, Model, Output
 from .prepare import Preparation
 from .read import Table, read
 from .refusal import Refusal
+from .values import numbers
 from .write import (
     MARK,
     check_folder,

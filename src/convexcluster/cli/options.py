@@ -1,22 +1,21 @@
 """The options that several commands share, as dataclasses that spread into flat signatures.
 
-Each field is one option; :func:`spread` gives a command written as ``fit(source: Input, …)`` the
-signature that Typer reads, and packs the values back.
+Each field is one option; :func:`~convexcluster.cli.spread.spread` gives a command written as
+``fit(source: Input, …)`` the signature that Typer reads, and packs the values back.
 """
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
-from dataclasses import MISSING, dataclass, fields, is_dataclass
-from functools import wraps
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Annotated, Any, cast, get_type_hints
+from typing import Annotated, Any
 
 import typer
 
 from .formats import FORMATS, Source
 from .refusal import Exit, Refusal
+from .values import cells, number_or_word, pair
 
 INPUT, MODEL, OUTPUT = "Input", "Model", "Output"
 
@@ -247,11 +246,11 @@ class Model:
         given = {name: value for name, value in plain.items() if value is not None}
         for name in ("bandwidth", "weight_bandwidth"):
             if name in given:
-                given[name] = _number_or_word(given[name])
+                given[name] = number_or_word(given[name])
         if "coarsen" in given:
-            given["coarsen"] = _cells(given["coarsen"])
+            given["coarsen"] = cells(given["coarsen"])
         if self.kernel_param:
-            given["kernel_params"] = dict(_pair(text) for text in self.kernel_param)
+            given["kernel_params"] = dict(pair(text) for text in self.kernel_param)
         return given
 
 
@@ -284,87 +283,3 @@ class Common:
     )
     # Read by main() from the arguments, so that it covers wrong usage as well.
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False
-
-
-def spread(command: Callable[..., None]) -> Callable[..., None]:
-    """Replace each dataclass parameter of ``command`` by its fields."""
-    hints = get_type_hints(command, include_extras=True)
-    groups = {name: hints[name] for name in inspect.signature(command).parameters if name in hints}
-    parameters: list[inspect.Parameter] = []
-    for name, parameter in inspect.signature(command).parameters.items():
-        group = groups[name]
-        if not is_dataclass(group):
-            parameters.append(
-                parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=group)
-            )
-            continue
-        inner = get_type_hints(group, include_extras=True)
-        for f in fields(group):
-            default = inspect.Parameter.empty if f.default is MISSING else f.default
-            parameters.append(
-                inspect.Parameter(
-                    f.name,
-                    inspect.Parameter.KEYWORD_ONLY,
-                    # Typer wants a list where several values are accepted
-                    default=[] if default == () else default,
-                    annotation=inner[f.name],
-                )
-            )
-
-    @wraps(command)
-    def flat(**values: Any) -> None:
-        packed = {
-            name: cast(Any, group)(**{f.name: values[f.name] for f in fields(group)})
-            if is_dataclass(group)
-            else values[name]
-            for name, group in groups.items()
-        }
-        command(**packed)
-
-    flat.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    flat.__annotations__ = {p.name: p.annotation for p in parameters}
-    del flat.__wrapped__  # type: ignore[attr-defined]
-    return flat
-
-
-def _number_or_word(text: str) -> float | str:
-    try:
-        return float(text)
-    except ValueError:
-        return text
-
-
-def _cells(text: str) -> int | bool | str:
-    if text in ("auto", "none"):
-        return text if text == "auto" else False
-    if not text.isdigit():
-        raise Refusal(f"--coarsen must be auto, none or a number, not {text!r}", Exit.USAGE)
-    return int(text)
-
-
-def _pair(text: str) -> tuple[str, float | str]:
-    name, equals, value = text.partition("=")
-    if not equals or not name:
-        raise Refusal(f"--kernel-param {text!r} must read NAME=VALUE", Exit.USAGE)
-    return name, _number_or_word(value)
-
-
-def numbers(text: str, option: str) -> list[float]:
-    """Parse ``0.1,1,10`` or ``0.1:10:5``, a geometric range of five.
-
-    Examples
-    --------
-    >>> numbers("0.1:10:3", "--gammas")
-    [0.1, 1.0, 10.0]
-    """
-    try:
-        if ":" in text:
-            import numpy as np
-
-            low, high, count = text.split(":")
-            return [float(f"{g:.12g}") for g in np.geomspace(float(low), float(high), int(count))]
-        return [float(part) for part in text.split(",")]
-    except ValueError:
-        raise Refusal(
-            f"{option} {text!r} must read 0.1,1,10 or FROM:TO:COUNT", Exit.USAGE
-        ) from None
