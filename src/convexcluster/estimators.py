@@ -80,7 +80,7 @@ class KernelConvexClustering(Shell):
     random_state : int, RandomState or None
         For randomised embeddings and resampling.
     n_jobs : int, optional
-        Threads for the connected components of the graph.
+        Threads of the path, two by default. What comes out does not depend on it.
     verbose : int or callable
         Lines of progress on standard error; or a function that is called after each γ of the path
         as ``verbose(step, total, gamma, n_clusters, relative_gap)``.

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any
@@ -46,6 +47,9 @@ Callback = Callable[[int, int, float, int, float], None]
 # The relative gap of a path of which one γ is certified, by solving there once more. The choice
 # looks at centroids in units of their spread, which is a hundredth of the samples' at least.
 OUTLINE = 1e-5
+
+# Threads of a path if nothing is said: it has two halves, and what comes out does not depend on it.
+THREADS = 2
 
 LABELS = ("auto", "fusion", "agglomerative")
 
@@ -186,18 +190,21 @@ class Steps(CoarseSteps):
                 method=self.selection,
             )
             return path, chosen, solution
-        path = solve_path(
-            base.Z,
-            base.edges,
-            base.weights,
-            points_grid(base) if self.gamma is None and spread is not None else self.gamma,
-            masses=base.masses,
-            tol=max(tol, OUTLINE) if self.certify == "selected" else tol,
-            certify=self.certify,
-            n_jobs=self.n_jobs,
-            callback=self._progress(),
-            refine=False,  # the selectors weigh γ by its logarithm, and need no more of them
-        )
+        with ThreadPoolExecutor(1) as ahead:  # the null needs no path; the choice will ask for it
+            if null is not None and k is None and self.selection == "auto":
+                ahead.submit(getattr, null, "below")
+            path = solve_path(
+                base.Z,
+                base.edges,
+                base.weights,
+                points_grid(base) if self.gamma is None and spread is not None else self.gamma,
+                masses=base.masses,
+                tol=max(tol, OUTLINE) if self.certify == "selected" else tol,
+                certify=self.certify,
+                n_jobs=THREADS if self.n_jobs is None else self.n_jobs,
+                callback=self._progress(),
+                refine=False,  # the selectors weigh γ by its logarithm, and need no more of them
+            )
         chosen = select(
             base.Z,
             Graph(base.edges, base.weights),

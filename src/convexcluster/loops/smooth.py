@@ -19,6 +19,20 @@ Singles = NDArray[np.float32]
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS, error_model="numpy")
+def fits(m: Floats, A: Floats, z: Floats, G: Floats) -> float:
+    """G = m(a − z), in place; returns ½ Σ m‖a − z‖²."""
+    total = 0.0
+    for i in range(len(m)):
+        s = 0.0
+        for k in range(A.shape[1]):
+            x = A[i, k] - z[i, k]
+            G[i, k] = m[i] * x
+            s += x * x
+        total += 0.5 * m[i] * s
+    return total
+
+
+@njit(cache=True, nogil=True, fastmath=SUMS, error_model="numpy")
 def pulls(
     ei: Ints, ej: Ints, c: Floats, A: Floats, u: Singles, stiff: Singles, G: Floats, idx: Ints
 ) -> tuple[float, float]:

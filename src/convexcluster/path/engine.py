@@ -138,8 +138,9 @@ class Engine:
             self.smooth.duals(self.gamma * base.W, base.lam)
             self.smooth = None
             return None
-        loss = dual_loss(base.m, point.A - point.G * base.im[:, None])
-        self.dual_value = dual_loss(base.m, self.smooth.z) - loss
+        # ½ Σ m‖a − G/m‖², in which the last term is the gap
+        loss = dual_loss(base.m, point.A) - float(np.vdot(point.A, point.G)) + point.gap
+        self.dual_value = self.smooth.spread - loss
         self.gamma_before, self.gamma = self.gamma, gamma
         centers = point.A if self.basis is None else point.A @ self.basis.T
         nothing = np.empty((0, 2), dtype=np.int64), np.empty(0)

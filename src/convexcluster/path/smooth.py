@@ -13,7 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..loops.smooth import bend, pulls
+from ..loops.smooth import bend, fits, pulls
+from ..loops.sweeps import dual_loss
 from ..problem import Floats
 from .levels import Level
 from .pair import over_halves
@@ -55,6 +56,7 @@ class Smooth:
     def __init__(self, base: Level) -> None:
         self.base = base
         self.z = base.sums * base.im[:, None]
+        self.spread = dual_loss(base.m, self.z)
         self.u = np.empty(base.lam.shape, np.float32)
         self.stiff = np.empty(len(base.ei), np.float32)
         self.A, self.before = self.z, self.z
@@ -118,12 +120,12 @@ class Smooth:
 
     def _at(self, A: Floats, c: Floats, pool: Executor | None) -> Point | None:
         base = self.base
-        G = base.m[:, None] * (A - self.z)
-        value = 0.5 * float(np.vdot(G, A - self.z))
+        G = np.empty_like(A)
+        value = fits(base.m, A, self.z, G)
         found = over_halves(base, pulls, pool, c, A, self.u, self.stiff, G)
         if min(least for _, least in found) <= 0:
             return None
-        gap = 0.5 * float(np.einsum("ik,ik,i->", G, G, base.im))
+        gap = dual_loss(base.im, G)
         return Point(A, G, value + sum(total for total, _ in found), gap)
 
     def _newton(
