@@ -5,8 +5,8 @@
 
 Each case runs in a process of its own, so that the peak of its memory is its own, after a small fit
 that loads what is compiled. Only `KernelConvexClustering().fit(X)` is timed, selection included.
-Beside it stand the same told k, and k-means and spectral clustering told k. `mnist10k` is read from
-the folder that the environment variable CONVEXCLUSTER_DATA names.
+Beside it stand the same told k, and k-means and spectral clustering told k. `mnist500` and
+`mnist10k` are read from the folder that the environment variable CONVEXCLUSTER_DATA names.
 """
 
 from __future__ import annotations
@@ -71,16 +71,23 @@ def digits() -> Data:
     return load_digits(return_X_y=True)
 
 
-def mnist() -> Data:
-    """10,000 digits of MNIST, 784 pixels in [0, 1]."""
+def normal(n: int, d: int) -> Data:
+    """One normal cloud in d dimensions: one cluster."""
+    return np.random.default_rng(0).normal(size=(n, d)), np.zeros(n, dtype=int)
+
+
+def mnist(name: str) -> Data:
+    """Digits of MNIST, 784 pixels in [0, 1]."""
     if "CONVEXCLUSTER_DATA" not in os.environ:
-        raise SystemExit("mnist10k is read from the folder that CONVEXCLUSTER_DATA names")
-    file = np.load(Path(os.environ["CONVEXCLUSTER_DATA"]) / "mnist10k.npz")
-    return file["X"].astype(np.float64) / 255.0, file["y"]
+        raise SystemExit(f"{name} is read from the folder that CONVEXCLUSTER_DATA names")
+    with np.load(Path(os.environ["CONVEXCLUSTER_DATA"]) / f"{name}.npz") as file:
+        return file["X"].astype(np.float64) / 255.0, file["y"].astype(int)
 
 
 CASES: dict[str, Callable[[], Data]] = {
     "moons-500": lambda: moons(500),
+    "normal-500": lambda: normal(500, 10),
+    "mnist500": lambda: mnist("mnist500"),
     "moons-2000": lambda: moons(2_000),
     "circles-2000": lambda: circles(2_000),
     "rings-2000": lambda: rings(2_000),
@@ -92,7 +99,7 @@ CASES: dict[str, Callable[[], Data]] = {
     "rings-10000": lambda: rings(10_000),
     "blobs-10000": lambda: blobs(10_000),
     "noise-10000": lambda: noise(10_000),
-    "mnist10k": mnist,
+    "mnist10k": lambda: mnist("mnist10k"),
 }
 
 COLUMNS = (

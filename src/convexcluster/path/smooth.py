@@ -36,12 +36,13 @@ BETWEEN, LOOSE = 1, 100.0
 
 @dataclass(slots=True)
 class Point:
-    """A point with what one pass over the edges tells about it."""
+    """A point with what one pass over the edges tells about it; ``least`` is the least ‖·‖/c."""
 
     A: Floats
     G: Floats
     value: float
     gap: float
+    least: float
 
 
 class Smooth:
@@ -88,6 +89,8 @@ class Smooth:
         length = self.gamma - self.gamma_before
         ahead = (gamma - self.gamma) / length if length else 0.0
         point = self._at(self.A + ahead * (self.A - self.before), c, pool)
+        if self.gamma == 0 and point is not None and point.least < 1 / self.base.m.max():
+            return None  # a pair nearer to each other than its pull moves them: it fuses
         bends = 0
         while point is not None and point.gap > target:
             share = max(AIM * target / point.gap, ROUGH)
@@ -123,10 +126,11 @@ class Smooth:
         G = np.empty_like(A)
         value = fits(base.m, A, self.z, G)
         found = over_halves(base, pulls, pool, c, A, self.u, self.stiff, G)
-        if min(least for _, least in found) <= 0:
+        least = min(least for _, least in found)
+        if least <= 0:
             return None
         gap = dual_loss(base.im, G)
-        return Point(A, G, value + sum(total for total, _ in found), gap)
+        return Point(A, G, value + sum(total for total, _ in found), gap, least)
 
     def _newton(
         self, G: Floats, share: float, limit: int, pool: Executor | None
