@@ -119,7 +119,8 @@ def test_manhattan_neighbors_are_the_nearest_by_distance_then_number(d):
     E = np.abs(Y[:, None] - Y).sum(axis=2)
     np.fill_diagonal(E, np.inf)
     order = np.argsort(E, axis=1, kind="stable")[:, :9]
-    index, length = nearest_rows(Y, 9)
+    index, length = np.full((90, 9), 90), np.full((90, 9), np.inf)
+    nearest_rows(Y, index, length)
     np.testing.assert_array_equal(index, order)
     np.testing.assert_array_equal(length, np.take_along_axis(E, order, axis=1))
     i, j = np.divmod(np.arange(90 * 90), 90)
@@ -130,7 +131,8 @@ def test_manhattan_neighbors_are_the_nearest_by_distance_then_number(d):
 
 def test_manhattan_distances_are_the_same_from_both_ends():
     Y = np.random.default_rng(3).lognormal(sigma=3.0, size=(70, 31))
-    index, length = nearest_rows(Y, 69)
+    index, length = np.full((70, 69), 70), np.full((70, 69), np.inf)
+    nearest_rows(Y, index, length)
     full = np.empty((70, 70))
     np.put_along_axis(full, index, length, axis=1)
     np.fill_diagonal(full, 0.0)

@@ -123,7 +123,9 @@ def _nearest_manhattan(X: Floats, k: int) -> tuple[Ints, Floats]:
 
     n, d = X.shape
     if n <= TREE_SIZE or TREE_DIMENSION < d <= MANHATTAN_WORK / n**2:
-        return nearest_rows(_plain(X), k)
+        found, length = np.full((n, k), n), np.full((n, k), np.inf)
+        nearest_rows(_plain(X), found, length)
+        return found, length
     if d <= TREE_DIMENSION:
         found = _from_tree(X, k, power=1)
     else:

@@ -23,19 +23,20 @@ def _insert(s: float, j: int, i: int, index: Ints, length: Floats) -> None:
     while place > 0 and (
         s < length[i, place - 1] or (s == length[i, place - 1] and j < index[i, place - 1])
     ):
-        index[i, place], length[i, place] = index[i, place - 1], length[i, place - 1]
+        index[i, place] = index[i, place - 1]
+        length[i, place] = length[i, place - 1]
         place -= 1
-    index[i, place], length[i, place] = j, s
+    index[i, place] = j
+    length[i, place] = s
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS, error_model="numpy")
-def nearest_rows(X: Floats, k: int) -> tuple[Ints, Floats]:
+def nearest_rows(X: Floats, index: Ints, length: Floats) -> None:
     """The k nearest other rows of every row and their distances, both (n, k), nearest first.
 
-    Ties go to the smaller index.
+    Ties go to the smaller index. The lists come filled with n and infinity.
     """
-    n, last = len(X), k - 1
-    index, length = np.full((n, k), n, np.int64), np.full((n, k), np.inf)
+    n, last = len(X), index.shape[1] - 1
     for first in range(0, n, TILE):
         for second in range(first, n, TILE):
             for i in range(first, min(first + TILE, n)):
@@ -48,7 +49,6 @@ def nearest_rows(X: Floats, k: int) -> tuple[Ints, Floats]:
                         _insert(s, j, i, index, length)
                     if s < length[j, last] or (s == length[j, last] and i < index[j, last]):
                         _insert(s, i, j, index, length)
-    return index, length
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS, error_model="numpy")

@@ -49,14 +49,18 @@ def fit_valley(values: Floats, place: int, out: Floats) -> float:
 @njit(cache=True, nogil=True)
 def fit_valleys(gaps: Floats, rows: Ints, places: Ints) -> None:
     """Replace every one of ``rows`` by its best fit over ``places``, the first of equals."""
-    fit = np.empty(gaps.shape[1])
+    n = gaps.shape[1]
+    given, fit = np.empty(n), np.empty(n)
     for j in rows:
-        given, best = gaps[j].copy(), np.inf
+        for q in range(n):
+            given[q] = gaps[j, q]
+        best = np.inf
         for place in places:
             error = fit_valley(given, place, fit)
             if error < best:
                 best = error
-                gaps[j] = fit
+                for q in range(n):
+                    gaps[j, q] = fit[q]
 
 
 @njit(cache=True, nogil=True)

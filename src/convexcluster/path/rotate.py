@@ -22,6 +22,7 @@ from ..loops.levels import add_rows
 from ..loops.multigrid import solve_laplacian
 from ..problem import Floats
 from .levels import Level
+from .top import WIDE
 
 # Rotating costs a pass over all duals; it pays if a third of the dimensions goes.
 WORTH = 0.65
@@ -79,7 +80,7 @@ def span(top: Level) -> Floats | None:
     Centroids of the top, and the best duals, lie in it: nothing is lost above the clusters.
     """
     k, r = top.sums.shape
-    if r <= LOW or k > WORTH * r:
+    if k <= WIDE or k > WORTH * r:  # of fewer clusters sweeps cost nothing in any dimension
         return None
     return np.ascontiguousarray(np.linalg.qr(top.sums.T)[0])
 
