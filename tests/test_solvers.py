@@ -446,3 +446,26 @@ def test_routing_a_wrong_partition_is_no_solution_but_a_start():
     assert wrong.gap > 1e-9
     right = solve(Z, chain(3), np.ones(2), 1.2, warm=wrong, tol=1e-9)
     np.testing.assert_allclose(right.A.ravel(), [1.1, 1.1, 7.8], atol=np.sqrt(2 * right.gap))
+
+
+@pytest.mark.parametrize("solver", [name for name in SOLVERS if name != "algorithm1"])
+@pytest.mark.filterwarnings("error")
+def test_weights_over_eighteen_orders_of_magnitude(solver):
+    # Laplacians of such weights are singular in floats; no solver may fail or warn of it
+    rng = np.random.default_rng(3)
+    converged = 0
+    for _ in range(12):
+        n = int(rng.integers(3, 9))
+        pairs = np.column_stack(np.triu_indices(n, k=1))
+        edges = pairs[np.sort(rng.choice(len(pairs), n, replace=False))]
+        weights = rng.uniform(0.1, 1, n) * 10.0 ** rng.choice([-18, -9, 0], n)
+        Z, gamma = rng.normal(size=(n, 2)), float(10.0 ** rng.uniform(-2, 19))
+        found = solve(Z, edges, weights, gamma, solver=solver, max_iter=500)
+        assert np.isfinite(found.A).all()
+        converged += found.status is Status.CONVERGED
+        problem = Problem.of(Z, edges, weights, gamma)
+        exact, proved = prove(problem, found)
+        radius = solution_radius(problem, found) + solution_radius(problem, exact)
+        assert np.linalg.norm(found.A - exact.A) <= radius * (1 + 1e-12)
+        assert proved.partition.startswith(("certified", "not certified"))
+    assert converged >= 6

@@ -148,7 +148,9 @@ def _routed(
     best, potential = balanced, np.zeros_like(b)
     kept, share = conductance, np.zeros(int(group.max()) + 1)
     for _ in range(rounds):
-        Y = solve_laplacian(laplacian(graph.edges, conductance, len(b)), balanced, group)
+        Y = solve_laplacian(
+            laplacian(graph.edges, conductance, len(b)), balanced, group, rough=True
+        )
         left = balanced.copy()
         cut_off(Y, conductance, c, graph.edges, left, ratio)
         # a part of the flow may do better than all of it, component by component

@@ -99,10 +99,13 @@ def factor(edges: Ints, weights: Floats, masses: Floats) -> Callable[[Floats], F
 
 
 def preconditioner(edges: Ints, weights: Floats, masses: Floats) -> Callable[[Floats], Floats]:
-    """Like :func:`factor`, but only the diagonal where a factor would fill up."""
+    """Like :func:`factor`, but only the diagonal where a factor would fill up or is singular."""
     system = sparse.csr_array(laplacian(edges, weights, len(masses)) + sparse.diags_array(masses))
     if factors_cheaply(system):
-        return _factored(system)
+        try:
+            return _factored(system)
+        except RuntimeError:
+            pass  # masses vanish beside the weights; as a preconditioner the diagonal will do
     diagonal = system.diagonal()[:, None]
     return lambda X: X / diagonal
 
@@ -212,15 +215,29 @@ def gamma_range(Z: Floats, edges: Ints, weights: Floats, masses: Floats) -> tupl
     return float(weights @ delta**2 / (weights @ delta)), top
 
 
-def solve_laplacian(L: sparse.csr_array, b: Floats, labels: Ints) -> Floats:
-    """Solve L y = b, b balanced in each component, by grounding one sample of each."""
+# Weaker ties to the ground than this, relative to the weights of a sample, are lost in rounding.
+GROUNDED = 1e-14
+
+
+def solve_laplacian(L: sparse.csr_array, b: Floats, labels: Ints, *, rough: bool = False) -> Floats:
+    """Solve L y = b, b balanced in each component, by grounding one sample of each.
+
+    Weights that vanish beside their neighbours make L singular in floats: a RuntimeError, or where
+    ``rough`` will do, for flows that are checked and corrected, the solution of a matrix near L.
+    """
     n = len(labels)
     _, ground = np.unique(labels, return_index=True)
     free = np.setdiff1d(np.arange(n), ground)
     Y = np.zeros_like(b)
     inner = sparse.csr_array(L[free][:, free])
-    if factors_cheaply(inner):
-        Y[free] = _factored(inner)(b[free])
-    else:  # close enough to bound γ_max, and for flows that are corrected again
+    if not factors_cheaply(inner):  # close enough to bound γ_max, and for flows corrected again
         Y[free] = conjugate_gradients(inner, b[free], rtol=1e-6)
+        return Y
+    try:
+        Y[free] = _factored(inner)(b[free])
+    except RuntimeError:
+        if not rough:
+            raise
+        grounded = inner + sparse.diags_array(GROUNDED * inner.diagonal())
+        Y[free] = _factored(sparse.csr_array(grounded))(b[free])
     return Y

@@ -74,7 +74,7 @@ def solve_part(
 ) -> Solution:
     """Full fusion if a flow shows it, else sweeps, else Newton from where they stalled."""
     flow = full_fusion_flow(problem) if may_fuse_fully(problem) else None
-    if flow is not None:
+    if flow is not None and np.isfinite(flow).all():
         A, Lam = np.zeros_like(problem.Z), project(flow, problem.c)
         gap = duality_gap(problem, A, Lam)
         if gap <= target:
@@ -160,6 +160,6 @@ def full_fusion_flow(problem: Problem) -> Floats:
     """The electrical flow λ_l = w_l(y_i − y_j), L_w Y = MZ, of centred components."""
     labels = components(problem.edges, problem.n)
     L = laplacian(problem.edges, problem.weights, problem.n)
-    Y = solve_laplacian(L, problem.masses[:, None] * problem.Z, labels)
+    Y = solve_laplacian(L, problem.masses[:, None] * problem.Z, labels, rough=True)
     i, j = problem.edges.T
     return problem.weights[:, None] * (Y[i] - Y[j])

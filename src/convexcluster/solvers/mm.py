@@ -29,6 +29,7 @@ from .driver import Method, Point
 
 INNER = 10  # merged steps per full step: they are cheap once clusters have formed
 COOLING = 0.3  # ε from one smoothed problem to the next
+STIFFEST = 1e15  # c/ε over the least mass: beyond it M is lost in M + Dᵀdiag(q)D
 SETTLED = 0.05  # share of clipping in the gap; cooling earlier freezes edges that should part
 
 
@@ -39,6 +40,7 @@ def iterates(problem: Problem, warm: Floats | None, target: float) -> Iterator[P
     d = _lengths(problem, A)
     # smoothing costs at most Σ c ε in the objective: a floor at a share of the target is enough
     floor = 0.3 * target / float(c.sum())
+    floor = max(floor, float(c.max()) / (STIFFEST * float(problem.masses.min())))
     eps = max(float(d.mean()), floor)
     if warm is not None:
         # at a smoothed optimum ‖λ‖/c = d/√(d² + ε²): give inner edges the length that says so
