@@ -103,7 +103,7 @@ def absorbable(edges: Ints, slack: Floats, n: int) -> float:
     # Rows x_l with |x_l L − d_l| ≤ a in every entry: a balanced demand of such entries flows along
     # a tree with at most ½na on each of its n − 1 edges, so ‖x_l − L⁺d_l‖ ≤ ½n²a·max_l‖L⁺d_l‖.
     off = np.abs(inverse @ L - np.eye(n)).max() + np.ptp(inverse.sum(axis=1)) / n
-    off += roundings(n + 2) * np.abs(inverse).max() * np.abs(L).sum(axis=0).max()
+    off += roundings(2 * n + 4) * np.abs(inverse).max() * np.abs(L).sum(axis=0).max()
     share = float(n**2 * off)  # a = 2 off, for the difference of two rows
     if not share <= DOUBT:
         return safe  # slacks too uneven for L⁺ to be trusted
