@@ -3,15 +3,14 @@
 Input is a linkage over k groups of samples and the graph between them; output is, for every
 number of clusters, the conductance-ratio score
 
-    S(k) = Σ_C min(v_C, 1 − v_C) · min( log( inner(C) / outer(C) ), 2.5 ),   v_C = vol(C)/vol(all),
+    S(k) = Σ_C min(v_C, 1 − v_C) · log( inner(C) / outer(C) ),     v_C = vol(C)/vol(all),
 
     outer(C) = (cut(C, rest) + ε) / min(vol(C), vol(rest)),
     inner(C) = min(1, min_D (cut(D, C∖D) + ε) / min(vol(D), vol(C∖D))),  D below C in the tree.
 
-A good cluster is hard to cut inside and easy to cut off. Twelve times easier is clear, and counts
-as much as any more: two groups that are far apart must not hide that one of them is two. A tenth
-of the mean weight, ε, is added to every cut: cuts of nothing and of a weak edge are not told apart.
-Conductance as a criterion: Kannan, Vempala and Vetta, J. ACM 2004.
+A good cluster is hard to cut inside and easy to cut off. A tenth of the mean weight, ε, is added to
+every cut: cuts of nothing and of a weak edge are not told apart. Conductance as a criterion:
+Kannan, Vempala and Vetta, J. ACM 2004.
 """
 
 from __future__ import annotations
@@ -26,9 +25,6 @@ from ..problem import Floats, Ints
 # ε in mean weights. One whole edge hides how clearly curves are apart, whose own cuts are a few
 # edges; a thousandth (the weight of a bridge) makes a single weak edge decide.
 WEAK = 0.1
-
-# log(inner/outer) beyond which a cluster is clear.
-CLEAR = 2.5
 
 
 @dataclass(frozen=True)
@@ -170,8 +166,8 @@ def conductance_ratio(cuts: NestedCuts, k_max: int) -> Floats:
     def gain(node: int) -> float:
         if node not in value:
             share = cuts.volume[node] / total if total > 0 else 0.0
-            clear = min(np.log(cuts.inner(node) / cuts.outer(node)), CLEAR)
-            value[node] = float(min(share, 1 - share) * clear)
+            ratio = cuts.inner(node) / cuts.outer(node)
+            value[node] = float(min(share, 1 - share) * np.log(ratio))
         return value[node]
 
     score = np.zeros(min(k_max, cuts.n_leaves))
