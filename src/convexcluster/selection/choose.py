@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
-from sklearn.metrics import pairwise_distances_argmin
+from scipy import sparse
 
 from ..clusterpath import ClusterPath
-from ..graph import Graph, canonical, component_means
+from ..graph import Graph, canonical
 from ..labels import cut, elbow_scores, sse_curve, ward_tree
 from ..optional import need
 from ..problem import Floats, Ints
@@ -246,25 +246,30 @@ def representative_gamma(path: ClusterPath, labels: Ints, Z: Floats) -> float:
     for step in np.flatnonzero(path.n_clusters == k):
         if (path.labels(gamma=float(path.gammas[step])) == canonical(labels)).all():
             return float(path.gammas[step])
+    if k == 1:  # its centroid is the mean at every γ: the nearest to a γ at which all has fused
+        return float(path.gammas[-1])
+    rows = Z - path.origin if path.origin.size else Z
+    rows = rows @ path.basis if path.basis.size else rows  # what is left out is no cluster's
+    mass = np.bincount(labels, path.masses, k).astype(np.float64)
     best, gamma = (-1.0, -1.0), float(path.gammas[0])
     for step in np.flatnonzero(path.n_clusters >= k):
         fused = path.labels(gamma=float(path.gammas[step]))
-        A = path.centroids(float(path.gammas[step]))[fused]
-        means = component_means(A, path.masses, labels)
-        nearest = pairwise_distances_argmin(Z, means)
+        centers, weight = path.centers[step], np.bincount(fused, path.masses).astype(np.float64)
+        share = sparse.csr_array((path.masses, (labels, fused)), shape=(k, len(weight)))
+        means = np.asarray(share @ centers) / mass[:, None]
+        nearest = ((means**2).sum(axis=1) - 2 * (rows @ means.T)).argmin(axis=1)
         right = float(path.masses @ (nearest == labels))
-        quality = (right, _explained(A, path.masses, labels))
+        quality = (right, _explained(means, mass, centers, weight))
         if quality > best:
             best, gamma = quality, float(path.gammas[step])
     return gamma
 
 
-def _explained(A: Floats, masses: Floats, labels: Ints) -> float:
-    """Share of the spread of A that lies between the clusters."""
-    A = A - masses @ A / masses.sum()
-    total = float(masses @ (A**2).sum(axis=1))
-    means = component_means(A, masses, labels)
-    between = float(np.bincount(labels, masses) @ (means**2).sum(axis=1))
+def _explained(means: Floats, mass: Floats, centers: Floats, weight: Floats) -> float:
+    """Share of the spread of weighted centroids that lies between the means of the clusters."""
+    middle = weight @ centers / weight.sum()
+    total = float(weight @ ((centers - middle) ** 2).sum(axis=1))
+    between = float(mass @ ((means - middle) ** 2).sum(axis=1))
     return between / total if total > 0 else 0.0
 
 
