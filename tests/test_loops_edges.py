@@ -4,7 +4,15 @@ import numpy as np
 import pytest
 
 from convexcluster.graph import component_means, components, incidence
-from convexcluster.loops.edges import extrapolate, hessian, join, means, residual, sweep
+from convexcluster.loops.edges import (
+    equal_ends,
+    extrapolate,
+    hessian,
+    join,
+    means,
+    residual,
+    sweep,
+)
 
 
 def plain_sweep(tail, head, c, inv_mass, relax, backward, A, Lam):
@@ -134,3 +142,11 @@ def test_join_and_means(parts, share):
     for label in range(count):
         rows = ours[labels == label]
         assert (rows == rows[0]).all()  # to the last bit
+
+
+def test_equal_ends_are_equal_in_every_column():
+    A = np.array([[1.0, 2.0], [1.0, 2.0], [1.0, 3.0], [-0.0, 3.0], [0.0, 3.0]])
+    tail, head = np.array([0, 0, 2, 3]), np.array([1, 2, 3, 4])
+    found = np.empty(4, dtype=np.bool_)
+    equal_ends(tail, head, A, found)
+    assert found.tolist() == (A[tail] == A[head]).all(axis=1).tolist() == [True, False, False, True]

@@ -15,6 +15,7 @@ from convexcluster.graph import laplacian
 from convexcluster.loops.aggregation import _finest, _largest
 from convexcluster.loops.multigrid import solve_laplacian
 from convexcluster.loops.routing import best_steps, residuals, stretch
+from convexcluster.loops.smooth import fits, full_pulls
 from convexcluster.path import checkpoint as checkpoint_module
 from convexcluster.path import engine, fusion_value, levels, pair, rotate, route
 from convexcluster.path import top as top_module
@@ -66,6 +67,22 @@ def test_newton_before_fusions_has_the_gap_that_it_says(wide):
         exact = solve(X, edges, weights, gamma, masses=masses, tol=1e-10)
         radius = np.sqrt(2 * point.gap) + np.sqrt(2 * exact.gap)
         assert np.sqrt((masses[:, None] * (point.A - exact.A) ** 2).sum()) <= radius
+
+
+def test_fits_and_full_pulls_are_what_they_say(wide):
+    X, edges, weights = wide
+    rng = np.random.default_rng(8)
+    masses, A, G = rng.uniform(0.5, 2, len(X)), rng.normal(size=X.shape), np.empty_like(X)
+    A[edges[0, 1]] = A[edges[0, 0]]
+    value = fits(masses, A, X, G)
+    np.testing.assert_allclose(G, masses[:, None] * (A - X), rtol=1e-14)
+    assert value == pytest.approx(0.5 * masses @ ((A - X) ** 2).sum(axis=1), rel=1e-13)
+    lam = np.empty((len(edges), X.shape[1]))
+    i, j = (np.ascontiguousarray(e) for e in edges.T)
+    full_pulls(i, j, weights, A, lam)
+    D = A[i] - A[j]
+    length = np.maximum(np.linalg.norm(D, axis=1), 1e-300)
+    np.testing.assert_allclose(lam, (weights / length)[:, None] * D, rtol=1e-12, atol=1e-300)
 
 
 def test_newton_gives_up_where_samples_fuse(wide):

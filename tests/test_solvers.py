@@ -418,6 +418,16 @@ def test_routing_finds_the_dual_of_the_right_partition(case):
     assert apart <= np.sqrt(2 * found.gap) + np.sqrt(2 * solved.gap) + 1e-12
 
 
+def test_clusters_that_cannot_be_held_are_known_not_to_fuse_fully():
+    # two pairs, tied by an edge that can carry a tenth of what either has to give
+    Z = np.array([[-5.0], [-5.2], [5.0], [5.2]])
+    problem = Problem.of(Z, chain(4), np.array([9.0, 0.1, 9.0]), 10.0)
+    warm = solve(Z, chain(4), problem.weights, 10.0, tol=1e-9)
+    assert auto.may_fuse_fully(problem)
+    assert not auto.may_fuse_fully(problem, warm.Lam)
+    assert auto.may_fuse_fully(problem.at(1e4), warm.Lam)
+
+
 def test_routing_at_capacity_finishes_by_sweeps_and_sharpens_where_asked():
     # a graph that has just fused: some edges are full, and electrical steps stall at them
     rng = np.random.default_rng(3)

@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from .graph import canonical, component_means, components, factor
+from .graph import canonical, component_means, factor
 from .problem import Floats, Ints, Problem
 from .tree import cut, join
 
@@ -38,8 +38,13 @@ def fusion_labels(A: Floats, edges: Ints) -> Ints:
     >>> fusion_labels(np.array([[0.0], [0.0], [1.0]]), np.array([[0, 1], [1, 2]]))
     array([0, 0, 1])
     """
-    i, j = edges.T
-    return components(edges[(A[i] == A[j]).all(axis=1)], len(A))
+    from .loops.edges import equal_ends, join
+
+    i, j = (np.ascontiguousarray(end, dtype=np.int64) for end in edges.T)
+    fused, labels = np.empty(len(i), dtype=np.bool_), np.empty(len(A), dtype=np.int64)
+    equal_ends(i, j, np.ascontiguousarray(A, dtype=np.float64), fused)
+    join(i, j, fused, labels)
+    return labels
 
 
 def ward_tree(A: Floats, masses: Floats | None = None) -> Floats:

@@ -132,6 +132,20 @@ def extrapolate(tail, head, inv_mass, beta, Lam, old, A):  # type: ignore[no-unt
 
 
 @njit(cache=True, nogil=True)
+def equal_ends(tail, head, A, out):  # type: ignore[no-untyped-def]
+    """Whether the rows of A at the two ends of every edge are equal to the last bit."""
+    for e in range(tail.shape[0]):
+        i = tail[e]
+        j = head[e]
+        same = True
+        for k in range(A.shape[1]):
+            if A[i, k] != A[j, k]:
+                same = False
+                break
+        out[e] = same
+
+
+@njit(cache=True, nogil=True)
 def join(tail, head, fused, labels):  # type: ignore[no-untyped-def]
     """Label the components of the ``fused`` edges 0, 1, … by first appearance; return how many.
 

@@ -65,6 +65,21 @@ def pulls(
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS, error_model="numpy")
+def full_pulls(ei: Ints, ej: Ints, c: Floats, A: Floats, lam: Floats) -> None:
+    """λ = c u of every edge, in place; 0 where its ends are equal."""
+    for e in range(len(ei)):
+        ai, aj, row = A[ei[e]], A[ej[e]], lam[e]
+        s = 0.0
+        for k in range(A.shape[1]):
+            x = ai[k] - aj[k]
+            row[k] = x
+            s += x * x
+        f = c[e] / np.sqrt(s) if s > 0 else 0.0
+        for k in range(A.shape[1]):
+            row[k] *= f
+
+
+@njit(cache=True, nogil=True, fastmath=SUMS, error_model="numpy")
 def bend(
     ei: Ints, ej: Ints, u: Singles, stiff: Singles, x: Singles, out: Singles, idx: Ints
 ) -> None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..loops.smooth import bend, fits, pulls
+from ..loops.smooth import bend, fits, full_pulls, pulls
 from ..loops.sweeps import dual_loss
 from ..problem import Floats
 from .levels import Level
@@ -88,7 +88,10 @@ class Smooth:
         """Extrapolate to γ and take steps of Newton's method for as long as each is a success."""
         length = self.gamma - self.gamma_before
         ahead = (gamma - self.gamma) / length if length else 0.0
-        point = self._at(self.A + ahead * (self.A - self.before), c, pool)
+        start = self.A - self.before
+        start *= ahead
+        start += self.A
+        point = self._at(start, c, pool)
         if self.gamma == 0 and point is not None and point.least < 1 / self.base.m.max():
             return None  # a pair nearer to each other than its pull moves them: it fuses
         bends = 0
@@ -117,9 +120,7 @@ class Smooth:
 
     def duals(self, c: Floats, lam: Floats) -> None:
         """λ = c u at the last point that was solved, in place."""
-        D = self.A[self.base.ei] - self.A[self.base.ej]
-        lengths = np.sqrt((D**2).sum(axis=1))
-        np.multiply(D, (c / np.maximum(lengths, 1e-300))[:, None], out=lam)
+        full_pulls(self.base.ei, self.base.ej, c, self.A, lam)
 
     def _at(self, A: Floats, c: Floats, pool: Executor | None) -> Point | None:
         base = self.base

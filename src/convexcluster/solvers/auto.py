@@ -73,7 +73,7 @@ def solve_part(
     problem: Problem, target: float, max_iter: int | None, warm: Floats | None
 ) -> Solution:
     """Full fusion if a flow shows it, else sweeps, else Newton from where they stalled."""
-    flow = full_fusion_flow(problem) if may_fuse_fully(problem) else None
+    flow = full_fusion_flow(problem) if may_fuse_fully(problem, warm) else None
     if flow is not None and np.isfinite(flow).all():
         A, Lam = np.zeros_like(problem.Z), project(flow, problem.c)
         gap = duality_gap(problem, A, Lam)
@@ -150,10 +150,31 @@ def principal_axes(X: Floats, energy: float) -> Floats:
     return np.ascontiguousarray(axes[min(dropped, len(values) - 1) :][::-1])
 
 
-def may_fuse_fully(problem: Problem) -> bool:
-    """Whether the edges at every sample can carry m_i‖z_i − z̄‖: necessary for full fusion."""
-    capacity = np.bincount(problem.edges.ravel(), np.repeat(problem.c, 2), problem.n)
-    return bool((problem.masses * np.linalg.norm(problem.Z, axis=1) <= capacity).all())
+def may_fuse_fully(problem: Problem, warm: Floats | None = None) -> bool:
+    """Whether the edges at every sample can carry m_i‖z_i − z̄‖: necessary for full fusion.
+
+    So is it that the edges around every cluster can carry ‖Σ m_i(z_i − z̄)‖; those of a dual to
+    start from are looked at too.
+    """
+    labels = np.arange(problem.n)
+    if not _carried(problem, labels):
+        return False
+    if warm is None:
+        return True
+    fused = np.einsum("lk,lk->l", warm, warm) < (1.0 - 1e-6) * problem.c**2
+    labels = components(problem.edges[fused], problem.n)
+    return labels.max() == 0 or _carried(problem, labels)
+
+
+def _carried(problem: Problem, labels: Ints) -> bool:
+    """Whether the edges around every label can carry what its samples have to give."""
+    k = int(labels.max()) + 1
+    ends = labels[problem.edges]
+    around = ends[:, 0] != ends[:, 1]
+    capacity = np.bincount(ends[around].ravel(), np.repeat(problem.c[around], 2), k)
+    mass = np.bincount(labels, problem.masses, k)
+    means = component_means(problem.Z, problem.masses, labels)
+    return bool((mass * np.linalg.norm(means, axis=1) <= capacity).all())
 
 
 def full_fusion_flow(problem: Problem) -> Floats:

@@ -51,9 +51,9 @@ LEAST_SHARE = 0.001
 ENERGY = 0.99
 
 
-# Sweeps between two looks at the gap, and the share of it above which they no longer pay: either
-# the clusters are those of the optimum, and a few dozen sweeps do, or more would not.
-BLOCK, WORTH = 5, 0.7
+# Sweeps between two looks at the gap, and how many times as many may still lie ahead at the rate of
+# the last: either the clusters are those of the optimum, and a few dozen do, or more would not.
+BLOCK, AHEAD = 5, 6
 
 # Past the target, for a proof of the partition: how far, and the gain of a block that is cheap.
 SHARP, CHEAP = 1e-4, 0.1
@@ -158,7 +158,8 @@ def _swept(
         if step % BLOCK:
             continue
         gap = 0.5 * float(masses @ np.einsum("ik,ik->i", point.A, point.A))
-        if gap <= floor or not gap <= (CHEAP if gap <= goal else WORTH) * before:
+        rate = gap / before
+        if gap <= floor or not (rate <= CHEAP if gap <= goal else gap * rate**AHEAD <= goal):
             break
         before = gap
     return point.Lam
