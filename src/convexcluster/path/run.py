@@ -144,9 +144,10 @@ class Run:
             offset += len(state.centers)
             gap += state.gap
         pairs = [nodes[state.pairs] for nodes, state in zip(self.members, states)]
+        centers = [state.centers for state in states]
         return State(
             labels,
-            np.concatenate([state.centers for state in states]),
+            centers[0] if len(centers) == 1 else np.concatenate(centers),  # no copy of the largest
             gap,
             np.concatenate(pairs),
             np.concatenate([state.values for state in states]),
