@@ -11,8 +11,9 @@ spacings are made to fall up to a mode and to rise after it: the density is unim
 features than samples the features are the principal components. Uniform, Gaussian, log-normal and
 Student noise are their own null.
 
-References: Tibshirani, Walther and Hastie, J. R. Stat. Soc. B 2001 (the gap statistic); Hartigan
-and Hartigan, Ann. Stat. 1985 (unimodality).
+References: Horn, Psychometrika 1965 (eigenvalues against those of random data); Tibshirani, Walther
+and Hastie, J. R. Stat. Soc. B 2001 (the gap statistic); Hartigan and Hartigan, Ann. Stat. 1985
+(unimodality).
 """
 
 from __future__ import annotations
