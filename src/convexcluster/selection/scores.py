@@ -26,10 +26,6 @@ from .null import Null
 # there, if the eigenvalues show it. From ½ to ¾ the choices are much the same.
 INFORMATION = 0.6
 
-# Weight of the drop of the eigenvalues beside the conductances. Between 1 and 2 the choices are
-# much the same.
-DROP = 1.5
-
 # Silhouettes need pairs of samples; more than this many are drawn.
 SAMPLES = 1_000
 
@@ -172,7 +168,7 @@ def auto(candidates: Candidates) -> Floats:
     In the plane and in space, where groups are often curves or strips, whose eigenvalues are small
     all along, what counts is whether the next one is not:
 
-        S(k) + 1.5 clip(δ_k − δ_{k+1}, 0, 1).
+        S(k) + clip(δ_k − δ_{k+1}, 0, 1).
 
     One cluster has 0.
     """
@@ -181,7 +177,7 @@ def auto(candidates: Candidates) -> Floats:
         told = volume_entropy(candidates.cuts, candidates.k_max)
         count = len(told)
         if null.places:
-            score[:count] += DROP * null.drop(count)
+            score[:count] += null.drop(count)
         else:
             gained = np.diff(told, prepend=0.0) * null.shown(count)
             score[:count] += INFORMATION * np.cumsum(gained)
