@@ -162,8 +162,8 @@ def dask(figures: Figures) -> list[str]:
     words = prose(
         """10 Gaussians in 10 dimensions, made block by block (10⁵ rows) on the workers, anew for
         every pass. Workers are processes of one thread with a limit of 4 GB; one that passes its
-        limit is killed and started again. Two of the Gaussians are 5.9 standard deviations apart;
-        the default, here and on some thousand of these rows in memory, takes them for one."""
+        limit is killed and started again. Two of the Gaussians are only 5.9 standard deviations
+        apart."""
     )
     one, two = (found.get(name) for name in ("dask-1-worker-1e6", "dask-2-workers-2e6"))
     if one and two:
