@@ -303,6 +303,30 @@ def test_eigenvalues_show_as_many_groups_as_there_are():
     assert null_of(X[:, :3]).places
 
 
+@pytest.mark.parametrize("d", [2, 6])
+def test_auto_is_conductance_and_what_the_eigenvalues_say(d):
+    rng = np.random.default_rng(8)
+    X = np.concatenate([rng.normal(c, 1.0, (40, d)) for c in (0.0, 1.5, 3.0)])
+    null, seen = null_of(X), []
+    path = solve_path(X, null.own.edges, null.own.weights, tol=1e-3)
+    select(
+        X, null.own, path, masses=np.ones(120), null=null, method=lambda c: seen.append(c) or c.sse
+    )
+    found = SELECTORS["auto"](seen[0])
+    bare, delta = SELECTORS["conductance"](seen[0]), null.below[0]
+    told = volume_entropy(seen[0].cuts, seen[0].k_max)
+    assert len(told) > 5
+    assert found[0] == 0
+    for k in range(2, len(told)):
+        if d == 2:
+            says = np.clip(delta[k - 2] - delta[k - 1], 0, 1)
+        else:
+            says = 0.6 * sum(
+                (told[j - 1] - told[j - 2]) * np.clip(delta[j - 2], -1, 1) for j in range(2, k + 1)
+            )
+        assert found[k - 1] == pytest.approx(bare[k - 1] + says, abs=1e-12)
+
+
 def test_nothing_is_shown_beyond_the_eigenvalues_that_are_known():
     X = np.random.default_rng(2).normal(size=(700, 4))
     null = null_of(X)  # 500 of them are drawn, which have 33 candidates
