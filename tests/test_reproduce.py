@@ -183,3 +183,17 @@ def test_tables_are_plain(tmp_path: Path) -> None:
     writing.write_csv(tmp_path / "t.csv", [{"a": 1, "b": "x,y"}])
     assert (tmp_path / "t.csv").read_text("utf-8") == 'a,b\n1,"x,y"\n'
     assert writing.markdown_table(["a", "b"], [["x", 1]], texts=2).splitlines()[1] == "|---|---|"
+
+
+def test_defaults_see_the_features_as_they_are(monkeypatch):
+    """Manhattan distances change when features are rotated."""
+    from dataclasses import replace
+
+    from convexcluster.reproduce import score
+
+    X, seen = np.random.default_rng(0).normal(size=(6, 9)), []
+    monkeypatch.setattr(score, "benchmark", lambda name: (X, np.arange(6) % 2))
+    spy = replace(score.METHODS["KCC"], default=lambda rows, k: seen.append(rows) or {})
+    monkeypatch.setitem(score.METHODS, "KCC", spy)
+    score.real_default("zoo", "KCC")  # discrete: not scaled either
+    np.testing.assert_array_equal(seen[0], X)
