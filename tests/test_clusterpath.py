@@ -7,7 +7,7 @@ import pytest
 from scipy.cluster.hierarchy import is_valid_linkage
 
 from convexcluster.clusterpath import ClusterPath, Split
-from convexcluster.path.builder import PathBuilder
+from convexcluster.path.collect import PathBuilder
 from convexcluster.tree import ABOVE, cut, linkage
 
 

@@ -10,7 +10,7 @@ from sklearn.neighbors import NearestNeighbors
 from convexcluster import solve_path
 from convexcluster.graph import component_means, components
 from convexcluster.path import checkpoint as checkpoint_module
-from convexcluster.path import run as run_module
+from convexcluster.path import components as components_module
 from convexcluster.problem import Problem
 
 
@@ -191,7 +191,7 @@ def test_two_points_fuse_at_half_their_distance_over_the_weight():
 
 
 def test_parts_are_independent_of_threads_and_add_up(monkeypatch):
-    monkeypatch.setattr(run_module, "APART", 100)
+    monkeypatch.setattr(components_module, "APART", 100)
     X1, e1, w1 = moons(150)
     X2, e2, w2 = moons(120, seed=2)
     X = np.concatenate([X1, X2 + 10, [[50.0, 50.0], [51.0, 50.0]]])

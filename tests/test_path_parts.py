@@ -14,15 +14,15 @@ from convexcluster.certificate import duality_gap, project
 from convexcluster.graph import laplacian
 from convexcluster.loops.aggregation import _finest, _largest
 from convexcluster.loops.multigrid import solve_laplacian
+from convexcluster.loops.newton import fits, full_pulls
 from convexcluster.loops.routing import best_steps, residuals, stretch
-from convexcluster.loops.smooth import fits, full_pulls
 from convexcluster.path import checkpoint as checkpoint_module
-from convexcluster.path import engine, fusion_value, levels, pair, rotate, route
+from convexcluster.path import engine, fusion_value, halves, levels, rotate, route
 from convexcluster.path import top as top_module
+from convexcluster.path.halves import over_halves, second_half, side_by_side
 from convexcluster.path.levels import Level
 from convexcluster.path.mixed import cut_out, surroundings
-from convexcluster.path.pair import halves, over_halves, side_by_side
-from convexcluster.path.smooth import Smooth
+from convexcluster.path.newton import Newton
 from convexcluster.path.top import solve_top
 from convexcluster.problem import Problem
 
@@ -52,7 +52,7 @@ def wide():
 def test_newton_before_fusions_has_the_gap_that_it_says(wide):
     X, edges, weights = wide
     masses = np.random.default_rng(0).uniform(0.5, 2, len(X))
-    smooth = Smooth(level_of(X, edges, weights, masses))
+    smooth = Newton(level_of(X, edges, weights, masses))
     for gamma in (0.01, 0.03, 0.08):
         point = smooth.advance(gamma, gamma * weights, 1e-8)
         assert point is not None
@@ -87,13 +87,13 @@ def test_fits_and_full_pulls_are_what_they_say(wide):
 
 def test_newton_gives_up_where_samples_fuse(wide):
     X, edges, weights = wide
-    smooth = Smooth(level_of(X, edges, weights))
+    smooth = Newton(level_of(X, edges, weights))
     assert smooth.advance(0.01, 0.01 * weights, 1e-8) is not None
     assert smooth.advance(100.0, 100 * weights, 1e-8) is None
     twice = np.concatenate([X, X])  # equal samples have fused before the path begins
     pairs = np.concatenate([edges, np.stack([np.arange(len(X)), np.arange(len(X)) + len(X)], 1)])
     heavier = np.concatenate([weights, np.ones(len(X))])
-    assert Smooth(level_of(twice, pairs, heavier)).advance(0.01, 0.01 * heavier, 1e-8) is None
+    assert Newton(level_of(twice, pairs, heavier)).advance(0.01, 0.01 * heavier, 1e-8) is None
 
 
 def test_a_wide_path_is_certified_and_resumes_before_its_first_fusion(wide, tmp_path, monkeypatch):
@@ -160,7 +160,7 @@ def test_principal_axes_are_found_or_kept(turn):
 
 
 def test_threads_change_nothing_in_a_graph_of_one_piece(monkeypatch):
-    for module in (pair, route, levels):  # so that every kind of job is halved
+    for module in (halves, route, levels):  # so that every kind of job is halved
         monkeypatch.setattr(module, "WORTH_HALVING", 500)
     X, _ = make_moons(600, noise=0.05, random_state=0)
     edges, weights = knn(X - X.mean(axis=0))
@@ -175,9 +175,9 @@ def test_threads_change_nothing_in_a_graph_of_one_piece(monkeypatch):
 
 def test_halves_have_half_of_the_edges_and_share_no_node(wide):
     sizes = np.random.default_rng(0).integers(1, 900, 60)
-    second = halves(sizes)
+    second = second_half(sizes)
     assert abs(int(sizes[second].sum()) - sizes.sum() / 2) <= sizes.max()
-    assert not halves(np.array([5, 6])).any()
+    assert not second_half(np.array([5, 6])).any()
     X = np.random.default_rng(0).normal(size=(3_000, 9))
     level = level_of(X, *knn(X))
     first, other, across = level.halves()

@@ -15,7 +15,7 @@ from sklearn.datasets import make_blobs
 from convexcluster import KernelConvexClustering, solve_path
 from convexcluster.graph import canonical, component_means
 from convexcluster.labels import cut
-from convexcluster.path.builder import PathBuilder
+from convexcluster.path.collect import PathBuilder
 from convexcluster.plots.layout import Branches
 from convexcluster.report import notebook_html, write_report
 

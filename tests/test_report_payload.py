@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from convexcluster import KernelConvexClustering, solve_path
 from convexcluster.graph import canonical
-from convexcluster.path.builder import PathBuilder
+from convexcluster.path.collect import PathBuilder
 from convexcluster.report import notebook_html, report_html, write_report
 from convexcluster.report.page import embed_json, pack
 from convexcluster.report.payload import Features, Steps, explained, stored_steps

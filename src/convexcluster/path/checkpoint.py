@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from ..clusterpath import ClusterPath
-from .builder import PathBuilder
+from .collect import PathBuilder
 from .engine import Engine
 
 VERSION = 2

@@ -22,13 +22,12 @@ from ..loops.levels import extrapolate
 from ..loops.partition import gap_parts
 from ..loops.sweeps import dual_loss
 from ..problem import Floats, Ints
-from .levels import Level, labels_below, lift_all, refine, simple_bound
+from .levels import Level, fused_pairs, labels_below, lift_all, refine, simple_bound
 from .mixed import solve_mixed
+from .newton import Newton
 from .rotate import freeze, span
 from .route import NEAR, correct, descend, polish
-from .smooth import Smooth
-from .together import fused_pairs, keep_together
-from .top import WIDE, Clusters, solve_top
+from .top import WIDE, Clusters, keep_together, solve_top
 
 # A new level costs about this many passes over its edges at every γ (sweeps, lifting, lowering),
 # and a tenth of a millisecond of calls, in which sweeps touch as many numbers of Λ. It is made when
@@ -99,12 +98,12 @@ class Engine:
         self.before = np.arange(len(masses))  # labels of the γ before
         self.pool: Executor | None = None  # a second thread for halves of jobs
         wide = sums.shape[1] > WIDE and len(ei) > 0
-        self.smooth = Smooth(self.levels[0]) if wide else None
+        self.newton = Newton(self.levels[0]) if wide else None
 
     def advance(self, gamma: float, allowed: float) -> State:
         """Solve at γ, which must be above the γ before, to an absolute gap of ``allowed``."""
         self.allowed = allowed
-        if self.smooth is not None:
+        if self.newton is not None:
             state = self._advance_smoothly(gamma)
             if state is not None:
                 return state
@@ -130,17 +129,17 @@ class Engine:
 
     def _advance_smoothly(self, gamma: float) -> State | None:
         """Newton's method while nothing fuses; its last duals are left to the sweeps after that."""
-        assert self.smooth is not None
+        assert self.newton is not None
         base = self.levels[0]
         room = (1 - MARGIN) * self.allowed - self.lost
-        point = self.smooth.advance(gamma, gamma * base.W, room, self.pool)
+        point = self.newton.advance(gamma, gamma * base.W, room, self.pool)
         if point is None:
-            self.smooth.duals(self.gamma * base.W, base.lam)
-            self.smooth = None
+            self.newton.duals(self.gamma * base.W, base.lam)
+            self.newton = None
             return None
         # ½ Σ m‖a − G/m‖², in which the last term is the gap
         loss = dual_loss(base.m, point.A) - float(np.vdot(point.A, point.G)) + point.gap
-        self.dual_value = self.smooth.spread - loss
+        self.dual_value = self.newton.spread - loss
         self.gamma_before, self.gamma = self.gamma, gamma
         centers = point.A if self.basis is None else point.A @ self.basis.T
         nothing = np.empty((0, 2), dtype=np.int64), np.empty(0)
@@ -293,7 +292,7 @@ class Engine:
         parents = [level.above.parent for level in self.levels[:-1]]
         # before anything fuses duals follow from the points
         lam = [self.levels[0].lam, self.levels[-1].lam, self.last]
-        lam = lam if self.smooth is None else [np.empty((0, 0))] * 3
+        lam = lam if self.newton is None else [np.empty((0, 0))] * 3
         return {
             "lam": lam[0],
             "top": lam[1],
@@ -304,7 +303,7 @@ class Engine:
             "sizes": np.array([level.n for level in self.levels], dtype=np.int64),
             "parents": np.concatenate([np.empty(0, dtype=np.int64), *parents]),
             "labels": self.before,
-            **(self.smooth.to_arrays() if self.smooth is not None else {}),
+            **(self.newton.to_arrays() if self.newton is not None else {}),
         }
 
     def restore(self, arrays: dict[str, np.ndarray]) -> None:
@@ -328,5 +327,5 @@ class Engine:
         base.refresh()
         self._locate()
         self.before = arrays["labels"]
-        if self.smooth is not None and not self.smooth.restore(arrays):
-            self.smooth = None
+        if self.newton is not None and not self.newton.restore(arrays):
+            self.newton = None

@@ -157,6 +157,22 @@ def refine(levels: list[Level], pieces: Ints, count: int) -> list[Level]:
     return rebuilt
 
 
+def fused_pairs(level: Level, node: Ints, labels: Ints, before: Ints) -> tuple[Ints, Floats]:
+    """Pairs of samples that carry a fusion since the γ before, with γ* = ‖λ‖/W.
+
+    Two clusters that have fused pull at each other with λ; had it been the same below, they would
+    have fused where γW = ‖λ‖. ``node`` is the node of the top level that holds each sample.
+    """
+    sample = np.arange(level.n)
+    if level.n < len(node):
+        sample[node[::-1]] = np.arange(len(node))[::-1]  # first sample of each node
+    labels, before = labels[sample], before[sample]
+    ei, ej = level.ei, level.ej
+    carry = np.flatnonzero((labels[ei] == labels[ej]) & (before[ei] != before[ej]))
+    pairs = np.stack([sample[ei[carry]], sample[ej[carry]]], axis=1)
+    return pairs, np.sqrt((level.lam[carry] ** 2).sum(axis=1)) / level.W[carry]
+
+
 def simple_bound(base: Level, gamma: float) -> float:
     """The dual value of the best multiple of Λ = w DZ within capacity.
 

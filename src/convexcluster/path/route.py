@@ -29,8 +29,8 @@ from ..loops.routing import (
 )
 from ..loops.sweeps import DAMPED, sweep
 from ..problem import Floats, Ints
+from .halves import WORTH_HALVING, second_half, side_by_side
 from .levels import Level
-from .pair import WORTH_HALVING, halves, side_by_side
 from .top import Clusters, accelerate
 
 # Sweeps per level on the way down; level 0, where the residual counts, gets twice as many.
@@ -120,7 +120,7 @@ def two_parts(level: Level, labels: Ints, count: int, inside: Ints) -> list[Ints
     if len(inside) < WORTH_HALVING:
         return [inside]
     where = labels[level.ei[inside]]
-    second = halves(np.bincount(where, minlength=count))[where]
+    second = second_half(np.bincount(where, minlength=count))[where]
     return [part for part in (inside[~second], inside[second]) if len(part)]
 
 
@@ -173,7 +173,7 @@ def correct(
 def marked_halves(level: Level, labels: Ints, marked: np.ndarray) -> list[np.ndarray]:
     """The marked clusters in two halves of about equally many edges, or in one if they are few."""
     sizes = edges_inside(level.ei, level.ej, labels, len(marked))
-    second = halves(np.where(marked, sizes, 0))
+    second = second_half(np.where(marked, sizes, 0))
     return [half for half in (marked & ~second, marked & second) if half.any()]
 
 

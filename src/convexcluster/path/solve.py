@@ -15,10 +15,10 @@ from numpy.typing import ArrayLike
 
 from ..clusterpath import ClusterPath
 from ..problem import Problem
-from .builder import PathBuilder
 from .checkpoint import Checkpoint, fingerprint
+from .collect import PathBuilder
+from .components import Components
 from .grid import EXTRA, automatic, check_gammas, halfway
-from .run import Run
 
 Callback = Callable[[int, int, float, int, float], None]
 
@@ -40,7 +40,6 @@ def solve_path(
     tol_relative_to: str = "scale",
     certify: str | bool = "path",
     n_jobs: int | None = None,
-    random_state: int | None = None,
     callback: Callback | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     max_gammas: int = GAMMAS,
@@ -72,8 +71,6 @@ def solve_path(
     n_jobs : int, optional
         Threads; −1 for all cores, None for one. Connected components of the graph are solved side
         by side; a graph in one piece uses two, for two halves of its clusters.
-    random_state : int, optional
-        For the interface of estimators: nothing here is random.
     callback : callable, optional
         Called after each γ as ``callback(step, total, gamma, n_clusters, relative_gap)``.
     checkpoint : path, optional
@@ -102,44 +99,44 @@ def solve_path(
     if not 0 < tol < 1:
         raise ValueError(f"tol must lie between 0 and 1, got {tol}")
     problem = Problem.of(Z, edges, weights, 0.0, masses)
-    parts = problem.Z, problem.edges, problem.weights, problem.masses
-    grid = automatic(*parts, max_gammas) if gammas is None else check_gammas(gammas)
-    run = Run.of(problem, tol, certify == "path", tol_relative_to == "objective", float(grid[-1]))
+    given = problem.Z, problem.edges, problem.weights, problem.masses
+    grid = automatic(*given, max_gammas) if gammas is None else check_gammas(gammas)
+    parts = Components.of(problem, tol, certify == "path", tol_relative_to == "objective")
     extra = int(EXTRA * max_gammas) if gammas is None and refine else 0
-    builder = PathBuilder(problem.masses, run.scale, run.origin, run.basis)
+    builder = PathBuilder(problem.masses, parts.scale, parts.origin, parts.basis)
     saved = None
     if checkpoint is not None:
-        key = fingerprint(*parts, grid, np.array([tol]), repr((certify, tol_relative_to, extra)))
+        key = fingerprint(*given, grid, np.array([tol]), repr((certify, tol_relative_to, extra)))
         saved = Checkpoint(Path(checkpoint), key)
-        saved.load(run.engines, builder)
+        saved.load(parts.engines, builder)
     complete = True
     try:
         threads = _threads(n_jobs)
         with ThreadPoolExecutor(threads) as pool:
-            run.share(pool if threads > 1 else None)
+            parts.share(pool if threads > 1 else None)
             done = builder.gammas[-1] if builder.gammas else -1.0
             ahead = grid[grid > done].tolist()[::-1]
             spare = extra - (len(builder.gammas) - len(grid) + len(ahead))
             while ahead:
                 gamma, step = ahead[-1], len(builder.gammas)
-                kept = run.to_arrays() if spare > 0 and step else None
-                state = run.advance(gamma, pool)
+                kept = parts.to_arrays() if spare > 0 and step else None
+                state = parts.advance(gamma, pool)
                 if kept is not None:
                     before = builder.gammas[-1], gamma, len(builder.centers[-1])
                     middle = halfway(*before, len(state.centers))
                     if middle is not None:
-                        run.restore(kept)
+                        parts.restore(kept)
                         ahead.append(middle)
                         spare -= 1
                         continue
                 ahead.pop()
-                gap = state.gap / run.scale if run.scale > 0 else 0.0
-                good = state.gap <= run.allowed(gamma)
+                gap = state.gap / parts.scale if parts.scale > 0 else 0.0
+                good = state.gap <= parts.allowed(gamma)
                 builder.add(
                     gamma, state.labels, state.centers, gap, good, state.pairs, state.values
                 )
                 if saved is not None:
-                    saved.save(run.engines, builder, last=not ahead)
+                    saved.save(parts.engines, builder, last=not ahead)
                 if callback is not None:
                     callback(step, step + 1 + len(ahead), gamma, len(state.centers), gap)
     except KeyboardInterrupt:

@@ -8,18 +8,19 @@ cluster, so that the demand of each cluster balances exactly.
 from __future__ import annotations
 
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from ..graph import canonical, components
 from ..loops.partition import fuse, gap_parts, means
 from ..loops.sweeps import DAMPED, clip_into, dual_loss, momentum, sweep
 from ..problem import Floats, Ints, Problem
 from ..solvers import ssnal
 from ..solvers.driver import drive
+from .halves import over_halves
 from .levels import Level
-from .pair import over_halves
 
 # The share of its capacity that an edge must leave unused to count as fused. Sweeps project
 # saturated duals on the sphere exactly, so that anything above round-off separates the two; 1e-3
@@ -95,6 +96,29 @@ def best_reading(level: Level, c: Floats, A: Floats | None = None) -> Clusters:
             fit, slack = gap_parts(level.ei, level.ej, c, *given)
             readings.append(Clusters(labels, count, center, fit, slack))
     return min(readings, key=lambda reading: reading.gap)
+
+
+def keep_together(
+    base: Level, c: Floats, clusters: Clusters, before: Ints, room: float
+) -> Clusters:
+    """Split a cluster of the γ before only if the certificate asks for it.
+
+    Edges close to their capacity flicker within the tolerance. If the gap of the clusters that are
+    put together again is at most ``room``, they stay together. ``before`` are the labels there.
+    """
+    first = np.empty(int(before.max()) + 1, dtype=np.int64)
+    first[before] = clusters.labels
+    if (first[before] == clusters.labels).all():
+        return clusters
+    pairs = np.stack([clusters.count + before, clusters.labels], axis=1)
+    joined = canonical(components(pairs, clusters.count + len(first))[: clusters.count])
+    labels, count = joined[clusters.labels], int(joined.max()) + 1
+    base.refresh()
+    _, center = means(base.m, base.a, labels, count)
+    fit, slack = gap_parts(base.ei, base.ej, c, base.m, base.a, base.lam, labels, center)
+    if fit + slack > room:
+        return clusters
+    return replace(clusters, labels=labels, count=count, center=center, fit=fit, slack=slack)
 
 
 def solve_top(level: Level, c: Floats, target: float, pool: Executor | None = None) -> Clusters:

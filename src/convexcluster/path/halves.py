@@ -20,7 +20,7 @@ from .levels import Level
 WORTH_HALVING = 10_000
 
 
-def halves(sizes: Ints) -> np.ndarray:
+def second_half(sizes: Ints) -> np.ndarray:
     """Which clusters belong to the second half; ``sizes`` are the edges inside each.
 
     Neighbours in number are neighbours in memory: the cut is where half of the edges are passed.

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..loops.smooth import bend, fits, full_pulls, pulls
+from ..loops.newton import bend, fits, full_pulls, pulls
 from ..loops.sweeps import dual_loss
 from ..problem import Floats
+from .halves import over_halves
 from .levels import Level
-from .pair import over_halves
 
 # A step of Newton's method is solved until the gap that it would leave in a quadratic F is this
 # share of the target, but no further than to ROUGH: beyond, F is not quadratic enough to gain.
@@ -35,7 +35,7 @@ BETWEEN, LOOSE = 1, 100.0
 
 
 @dataclass(slots=True)
-class Point:
+class SmoothPoint:
     """A point with what one pass over the edges tells about it; ``least`` is the least ‖·‖/c."""
 
     A: Floats
@@ -45,7 +45,7 @@ class Point:
     least: float
 
 
-class Smooth:
+class Newton:
     """Centroids of all samples along γ for as long as none of them meet.
 
     Parameters
@@ -65,7 +65,7 @@ class Smooth:
 
     def advance(
         self, gamma: float, c: Floats, target: float, pool: Executor | None = None
-    ) -> Point | None:
+    ) -> SmoothPoint | None:
         """Solve at γ to a gap of ``target``; None if that fails, most likely as edges fuse."""
         ahead, failures = [gamma], 0
         while True:
@@ -84,7 +84,9 @@ class Smooth:
                 return point
             ahead.pop()
 
-    def _step(self, gamma: float, c: Floats, target: float, pool: Executor | None) -> Point | None:
+    def _step(
+        self, gamma: float, c: Floats, target: float, pool: Executor | None
+    ) -> SmoothPoint | None:
         """Extrapolate to γ and take steps of Newton's method for as long as each is a success."""
         length = self.gamma - self.gamma_before
         ahead = (gamma - self.gamma) / length if length else 0.0
@@ -122,7 +124,7 @@ class Smooth:
         """λ = c u at the last point that was solved, in place."""
         full_pulls(self.base.ei, self.base.ej, c, self.A, lam)
 
-    def _at(self, A: Floats, c: Floats, pool: Executor | None) -> Point | None:
+    def _at(self, A: Floats, c: Floats, pool: Executor | None) -> SmoothPoint | None:
         base = self.base
         G = np.empty_like(A)
         value = fits(base.m, A, self.z, G)
@@ -131,7 +133,7 @@ class Smooth:
         if least <= 0:
             return None
         gap = dual_loss(base.im, G)
-        return Point(A, G, value + sum(total for total, _ in found), gap, least)
+        return SmoothPoint(A, G, value + sum(total for total, _ in found), gap, least)
 
     def _newton(
         self, G: Floats, share: float, limit: int, pool: Executor | None

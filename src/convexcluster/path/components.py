@@ -28,7 +28,7 @@ ABREAST = 4
 
 
 @dataclass(slots=True)
-class Run:
+class Components:
     """The engines of the parts of a graph, and what they share.
 
     Attributes
@@ -50,12 +50,11 @@ class Run:
     lost: float
     tol: float
     relative: bool
-    top: float
     inputs: list[tuple[Floats, Floats, Ints, Floats, bool]] = field(default_factory=list)
     pool: ThreadPoolExecutor | None = None
 
     @classmethod
-    def of(cls, problem: Problem, tol: float, certify: bool, relative: bool, top: float) -> Run:
+    def of(cls, problem: Problem, tol: float, certify: bool, relative: bool) -> Components:
         """Split the graph, truncate Z to its principal axes, and set up the engines."""
         scale, m = problem.scale, problem.masses
         origin = m @ problem.Z / m.sum()
@@ -68,7 +67,7 @@ class Run:
                 basis = None
             else:
                 sums = np.ascontiguousarray(sums @ basis)
-        run = cls([], [], [], scale, origin, basis, lost, tol, relative, top)
+        run = cls([], [], [], scale, origin, basis, lost, tol, relative)
         part = _parts(components(problem.edges, problem.n))
         for t in range(int(part.max()) + 1):
             own = part[problem.edges[:, 0]] == t if len(problem.edges) else np.empty(0, bool)
