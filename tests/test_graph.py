@@ -4,15 +4,12 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from convexcluster import graph
-from convexcluster.graph import (
-    component_means,
-    components,
+from convexcluster.graph import component_means, components, gamma_range, incidence
+from convexcluster.numerics import laplacian as systems
+from convexcluster.numerics.laplacian import (
     conjugate_gradients,
     factor,
     factors_cheaply,
-    gamma_range,
-    incidence,
     laplacian,
     preconditioner,
     solve_laplacian,
@@ -67,14 +64,14 @@ def test_factor_and_gradients_solve_the_same_system(monkeypatch):
     exact = np.linalg.solve(system, B)
     np.testing.assert_allclose(factor(edges, weights, masses)(B), exact, atol=1e-12)
     np.testing.assert_allclose(preconditioner(edges, weights, masses)(B), exact, atol=1e-12)
-    monkeypatch.setattr(graph, "SMALL", 10)
-    monkeypatch.setattr(graph, "BAND_WORK", 0.0)
+    monkeypatch.setattr(systems, "SMALL", 10)
+    monkeypatch.setattr(systems, "BAND_WORK", 0.0)
     np.testing.assert_allclose(factor(edges, weights, masses)(B), exact, atol=1e-8)
     diagonal = np.diag(system)[:, None]
     np.testing.assert_allclose(preconditioner(edges, weights, masses)(B), B / diagonal)
     labels = components(edges, 60)
     balanced = B - component_means(B, np.ones(60), labels)[labels]
-    Y = solve_laplacian(laplacian(edges, weights, 60), balanced, labels)
+    Y = solve_laplacian(edges, weights, balanced, labels)
     np.testing.assert_allclose(laplacian(edges, weights, 60) @ Y, balanced, atol=1e-5)
 
 
@@ -89,8 +86,8 @@ def test_gradients_stop_at_the_limit():
 
 def test_fill_is_foreseen(monkeypatch):
     # a grid has a narrow band, a random graph of the same size has none
-    monkeypatch.setattr(graph, "SMALL", 100)
-    monkeypatch.setattr(graph, "BAND_WORK", 1e8)
+    monkeypatch.setattr(systems, "SMALL", 100)
+    monkeypatch.setattr(systems, "BAND_WORK", 1e8)
     side = 40
     point = np.arange(side * side).reshape(side, side)
     across = np.column_stack([point[:, :-1].ravel(), point[:, 1:].ravel()])

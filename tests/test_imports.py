@@ -136,7 +136,8 @@ def test_importing_the_package_loads_neither_numba_nor_sklearn():
 def test_importing_compiled_loops_compiles_nothing():
     modules = [
         "convexcluster." + ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
-        for path in sorted((PACKAGE / "loops").glob("*.py"))
+        for folder in ("loops", "numerics")
+        for path in sorted((PACKAGE / folder).glob("*.py"))
         if path.name != "__init__.py"
     ]
     assert modules

@@ -8,12 +8,13 @@ from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import lsqr
 
 from convexcluster.certificate import duality_gap, project
-from convexcluster.graph import incidence, laplacian
+from convexcluster.graph import incidence
 from convexcluster.loops.levels import add_rows, contract, extrapolate, lift_duals, lower_duals
-from convexcluster.loops.multigrid import solve_laplacian
 from convexcluster.loops.partition import forest, fuse, gap_parts, means
 from convexcluster.loops.routing import conductances, push, residuals, subgraph
 from convexcluster.loops.sweeps import dual_loss, momentum, set_points, sweep
+from convexcluster.numerics import multigrid
+from convexcluster.numerics.laplacian import laplacian
 from convexcluster.problem import Problem
 
 
@@ -197,14 +198,14 @@ def test_multigrid_solves_laplacians(decades, r):
     kappa = 10 ** rng.uniform(-decades, 0, len(edges))
     rhs = np.stack([np.cos((k + 1) * angle) for k in range(r)], axis=1)
     rhs -= rhs.mean(axis=0)
-    y = solve_laplacian(
+    y = multigrid.solve(
         n, *(np.ascontiguousarray(e) for e in edges.T), kappa, rhs, reduction=1e-8, max_iter=300
     )
     left = rhs - laplacian(edges, kappa, n) @ y
     # single precision conductances: 6e-8 of the flow, which is at most ‖rhs‖ times the diameter
     assert (left**2).sum() <= 1e-7 * (rhs**2).sum()
     ground = np.full(n, 0.1)
-    y = solve_laplacian(
+    y = multigrid.solve(
         n,
         *(np.ascontiguousarray(e) for e in edges.T),
         kappa,
@@ -221,8 +222,8 @@ def test_multigrid_on_several_components_and_nothing():
     edges = np.array([[0, 1], [1, 2], [3, 4]])
     ei, ej = (np.ascontiguousarray(e) for e in edges.T)
     rhs = np.array([[1.0], [0.0], [-1.0], [2.0], [-2.0]])
-    y = solve_laplacian(5, ei, ej, np.ones(3), rhs, reduction=1e-10)
+    y = multigrid.solve(5, ei, ej, np.ones(3), rhs, reduction=1e-10)
     np.testing.assert_allclose(laplacian(edges, np.ones(3), 5) @ y, rhs, atol=1e-5)
     exact = lsqr(laplacian(edges, np.ones(3), 5), rhs[:, 0])[0]
     np.testing.assert_allclose(np.diff(y[:3, 0]), np.diff(exact[:3]), atol=1e-5)
-    assert not solve_laplacian(5, ei, ej, np.ones(3), 0 * rhs, reduction=0.1).any()
+    assert not multigrid.solve(5, ei, ej, np.ones(3), 0 * rhs, reduction=0.1).any()

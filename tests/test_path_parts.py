@@ -11,11 +11,11 @@ from sklearn.neighbors import NearestNeighbors
 
 from convexcluster import solve, solve_path
 from convexcluster.certificate import duality_gap, project
-from convexcluster.graph import laplacian
-from convexcluster.loops.aggregation import _finest, _largest
-from convexcluster.loops.multigrid import solve_laplacian
 from convexcluster.loops.newton import fits, full_pulls
 from convexcluster.loops.routing import best_steps, residuals, stretch
+from convexcluster.numerics import multigrid
+from convexcluster.numerics.aggregation import _finest, _largest
+from convexcluster.numerics.laplacian import laplacian
 from convexcluster.path import checkpoint as checkpoint_module
 from convexcluster.path import engine, fusion_value, halves, levels, rotate, route
 from convexcluster.path import top as top_module
@@ -252,7 +252,7 @@ def test_the_largest_eigenvalue_on_a_bipartite_graph_is_two():
     assert 1.7 < _largest(A.ptr, A.col, A.val, A.diag, 8) <= 2 + 1e-6
     rhs = np.random.default_rng(0).normal(size=(n, 3))
     rhs -= rhs.mean(axis=0)
-    y = solve_laplacian(n, ei, ej, kappa, rhs, reduction=1e-12, max_iter=200)
+    y = multigrid.solve(n, ei, ej, kappa, rhs, reduction=1e-12, max_iter=200)
     L = laplacian(np.stack([ei, ej], axis=1), kappa, n)
     assert np.linalg.norm(L @ y - rhs) <= 2e-6 * np.linalg.norm(rhs)
 

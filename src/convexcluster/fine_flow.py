@@ -20,7 +20,8 @@ import numpy as np
 
 from .certificate import project
 from .coarse_error import CoarseningError
-from .graph import Graph, component_means, components, laplacian, solve_laplacian
+from .graph import Graph, component_means, components
+from .numerics.laplacian import solve_laplacian
 from .problem import Floats, Ints, Problem, Solution
 
 # Rounds of lowered conductances: on curves of 10⁵ rows the excess falls by a factor of two in each,
@@ -148,9 +149,7 @@ def _routed(
     best, potential = balanced, np.zeros_like(b)
     kept, share = conductance, np.zeros(int(group.max()) + 1)
     for _ in range(rounds):
-        Y = solve_laplacian(
-            laplacian(graph.edges, conductance, len(b)), balanced, group, rough=True
-        )
+        Y = solve_laplacian(graph.edges, conductance, balanced, group, rough=True)
         left = balanced.copy()
         cut_off(Y, conductance, c, graph.edges, left, ratio)
         # a part of the flow may do better than all of it, component by component

@@ -14,7 +14,8 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from .graph import canonical, component_means, factor
+from .graph import canonical, component_means
+from .numerics.laplacian import factor
 from .problem import Floats, Ints, Problem
 from .tree import cut, join
 

@@ -11,7 +11,8 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import minimum_spanning_tree
 
-from ..graph import component_means, incidence, laplacian, solve_laplacian
+from ..graph import component_means, incidence
+from ..numerics.laplacian import laplacian, solve_laplacian
 from ..problem import Floats, Ints
 from .gap import project
 from .rounding import roundings
@@ -31,7 +32,7 @@ def electrical(
     balanced = (
         demand - masses[:, None] * component_means(demand / masses[:, None], masses, labels)[labels]
     )
-    Y = solve_laplacian(laplacian(edges, conductance, len(demand)), balanced, labels, rough=True)
+    Y = solve_laplacian(edges, conductance, balanced, labels, rough=True)
     i, j = edges.T
     return conductance[:, None] * (Y[i] - Y[j])
 

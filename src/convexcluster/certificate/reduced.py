@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..graph import component_means, incidence, preconditioner, quotient
+from ..graph import component_means, incidence, quotient
+from ..numerics.laplacian import preconditioner
 from ..problem import Floats, Ints, Problem
 
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..loops.levels import add_rows
-from ..loops.multigrid import solve_laplacian
+from ..numerics import multigrid
 from ..problem import Floats
 from .levels import Level
 from .top import WIDE
@@ -122,7 +122,7 @@ def freeze(
     if residual > 0.1 * FROZEN * allowed:
         slack = 1 - np.sqrt((across**2).sum(axis=1)) / np.maximum(room, 1e-300)
         kappa = base.W[edges] * np.maximum(slack, 0.02)
-        y = solve_laplacian(base.n, ei, ej, kappa, rest, reduction=0.01, pool=pool)
+        y = multigrid.solve(base.n, ei, ej, kappa, rest, reduction=0.01, pool=pool)
         flow = across + kappa[:, None] * (y[ei] - y[ej])
         norms = np.sqrt((flow**2).sum(axis=1))
         flow *= np.minimum(1.0, room / np.maximum(norms, 1e-300))[:, None]

@@ -16,7 +16,6 @@ from concurrent.futures import Executor
 import numpy as np
 
 from ..loops.levels import add_rows, lower_duals
-from ..loops.multigrid import solve_laplacian
 from ..loops.partition import means
 from ..loops.routing import (
     best_steps,
@@ -28,6 +27,7 @@ from ..loops.routing import (
     subgraph,
 )
 from ..loops.sweeps import DAMPED, sweep
+from ..numerics import multigrid
 from ..problem import Floats, Ints
 from .halves import WORTH_HALVING, second_half, side_by_side
 from .levels import Level
@@ -229,7 +229,7 @@ def electrical(
         nodes, inside, si, sj = subgraph(level.ei, level.ej, labels, half)
         kappa = conductances(c, level.W, inside, level.lam, FLOOR)
         rhs = level.m[nodes, None] * (level.a[nodes] - balanced[labels[nodes]])
-        y = solve_laplacian(len(nodes), si, sj, kappa, rhs, reduction=ROUGH)
+        y = multigrid.solve(len(nodes), si, sj, kappa, rhs, reduction=ROUGH)
         kept = nodes, inside, level.lam[inside], level.a[nodes]
         push(level.ei, level.ej, c, level.im, inside, si, sj, kappa, y, level.lam, level.a)
         return kept

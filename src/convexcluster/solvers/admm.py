@@ -19,7 +19,8 @@ from itertools import count
 import numpy as np
 
 from ..certificate import dual_point, project
-from ..graph import factor, incidence
+from ..graph import incidence
+from ..numerics.laplacian import factor
 from ..problem import Floats, Problem
 from .driver import Method, Point
 

@@ -18,7 +18,8 @@ from scipy import sparse
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from ..certificate import duality_gap, project
-from ..graph import component_means, components, laplacian, solve_laplacian
+from ..graph import component_means, components
+from ..numerics.laplacian import solve_laplacian
 from ..problem import Floats, Ints, Problem, Solution, Status
 from . import ssnal, sweeps
 from .driver import drive, fused_labels
@@ -180,7 +181,7 @@ def _carried(problem: Problem, labels: Ints) -> bool:
 def full_fusion_flow(problem: Problem) -> Floats:
     """The electrical flow λ_l = w_l(y_i − y_j), L_w Y = MZ, of centred components."""
     labels = components(problem.edges, problem.n)
-    L = laplacian(problem.edges, problem.weights, problem.n)
-    Y = solve_laplacian(L, problem.masses[:, None] * problem.Z, labels, rough=True)
+    b = problem.masses[:, None] * problem.Z
+    Y = solve_laplacian(problem.edges, problem.weights, b, labels, rough=True)
     i, j = problem.edges.T
     return problem.weights[:, None] * (Y[i] - Y[j])

@@ -23,7 +23,8 @@ import numpy as np
 
 from ..certificate import dual_point, duality_gap, project
 from ..certificate.reduced import reduce
-from ..graph import component_means, components, factor
+from ..graph import component_means, components
+from ..numerics.laplacian import factor
 from ..problem import Floats, Problem
 from .driver import Method, Point
 

@@ -26,8 +26,8 @@ from functools import partial
 import numpy as np
 
 from ..certificate import dual_point, project
-from ..graph import preconditioner
 from ..loops.edges import hessian, residual
+from ..numerics.laplacian import preconditioner
 from ..problem import Floats, Problem
 from .driver import Method, Point
 

@@ -56,11 +56,11 @@ class Step:
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _fill(
-    ei: Ints, ej: Ints, kappa: Floats, below: Ints, above: Ints, col: Ints, val: Singles
+    tail: Ints, head: Ints, kappa: Floats, below: Ints, above: Ints, col: Ints, val: Singles
 ) -> None:
     """Write every edge into the rows of both ends; ``below`` and ``above`` are the next places."""
-    for e in range(len(ei)):
-        i, j = min(ei[e], ej[e]), max(ei[e], ej[e])
+    for e in range(len(tail)):
+        i, j = min(tail[e], head[e]), max(tail[e], head[e])
         p, q = above[i], below[j]
         col[p], val[p] = j, kappa[e]
         col[q], val[q] = i, kappa[e]
@@ -239,15 +239,15 @@ def _coarse(
     return size
 
 
-def _finest(n: int, ei: Ints, ej: Ints, kappa: Floats, ground: Floats) -> Rows:
-    low, high = np.minimum(ei, ej), np.maximum(ei, ej)
+def _finest(n: int, tail: Ints, head: Ints, kappa: Floats, ground: Floats) -> Rows:
+    low, high = np.minimum(tail, head), np.maximum(tail, head)
     below, above = np.bincount(high, minlength=n), np.bincount(low, minlength=n)
     ptr = np.zeros(n + 1, np.int32)
     np.cumsum(below + above, out=ptr[1:])
     mid = (ptr[:-1] + below).astype(np.int32)
-    col, val = np.empty(2 * len(ei), np.int32), np.empty(2 * len(ei), np.float32)
-    _fill(ei, ej, kappa, ptr[:-1].copy(), mid.copy(), col, val)
-    total = ground + np.bincount(ei, kappa, n) + np.bincount(ej, kappa, n)
+    col, val = np.empty(2 * len(tail), np.int32), np.empty(2 * len(tail), np.float32)
+    _fill(tail, head, kappa, ptr[:-1].copy(), mid.copy(), col, val)
+    total = ground + np.bincount(tail, kappa, n) + np.bincount(head, kappa, n)
     return Rows(ptr, mid, col, val, total.astype(np.float32))
 
 
@@ -281,9 +281,11 @@ def _next(A: Rows) -> tuple[Step, Rows] | None:
     return Step(A, bptr, bcol, pval, tptr, tcol, tval), below
 
 
-def hierarchy(n: int, ei: Ints, ej: Ints, kappa: Floats, ground: Floats) -> tuple[list[Step], Rows]:
+def hierarchy(
+    n: int, tail: Ints, head: Ints, kappa: Floats, ground: Floats
+) -> tuple[list[Step], Rows]:
     """Aggregate, smooth and coarsen until COARSEST nodes are left; also the last matrix."""
-    last, steps = _finest(n, ei, ej, kappa, ground), []
+    last, steps = _finest(n, tail, head, kappa, ground), []
     while len(last.diag) > COARSEST:
         found = _next(last)
         if found is None:
