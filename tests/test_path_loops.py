@@ -9,8 +9,14 @@ from scipy.sparse.linalg import lsqr
 
 from convexcluster.certificate import duality_gap, project
 from convexcluster.graph import incidence
-from convexcluster.loops.levels import add_rows, contract, extrapolate, lift_duals, lower_duals
-from convexcluster.loops.partition import forest, fuse, gap_parts, means
+from convexcluster.loops.clusters import cluster_means, forest, fuse, gap_parts
+from convexcluster.loops.levels import (
+    add_rows,
+    contract_edges,
+    extrapolate_inside,
+    lift_duals,
+    lower_duals,
+)
 from convexcluster.loops.routing import conductances, push, residuals, subgraph
 from convexcluster.loops.sweeps import dual_loss, momentum, set_points, sweep
 from convexcluster.numerics import multigrid
@@ -25,16 +31,16 @@ class Case:
         rng = np.random.default_rng(seed)
         pairs = np.array([(i, j) for i in range(n) for j in range(i + 1, n)])
         self.edges = pairs[np.sort(rng.choice(len(pairs), 3 * n, replace=False))]
-        self.ei, self.ej = (np.ascontiguousarray(e) for e in self.edges.T)
+        self.tail, self.head = (np.ascontiguousarray(e) for e in self.edges.T)
         self.w = rng.uniform(0.1, 2.0, len(self.edges))
-        self.m = rng.uniform(0.5, 3.0, n)
-        self.im, self.n, self.r = 1 / self.m, n, r
+        self.masses = rng.uniform(0.5, 3.0, n)
+        self.inv_mass, self.n, self.r = 1 / self.masses, n, r
         self.Z = rng.normal(size=(n, r))
-        self.sums = self.m[:, None] * self.Z
+        self.MZ = self.masses[:, None] * self.Z
         self.c = 0.3 * self.w
-        self.lam = project(rng.normal(size=(len(self.w), r)) * 0.3, self.c)
-        self.a = np.empty((n, r))
-        set_points(self.ei, self.ej, self.sums, self.im, self.lam, self.a)
+        self.Lam = project(rng.normal(size=(len(self.w), r)) * 0.3, self.c)
+        self.A = np.empty((n, r))
+        set_points(self.tail, self.head, self.MZ, self.inv_mass, self.Lam, self.A)
         self.labels = np.unique(rng.integers(0, 6, n), return_inverse=True)[1].astype(np.int64)
         self.count = int(self.labels.max()) + 1
         self.D = incidence(self.edges, n)
@@ -48,53 +54,57 @@ def case(request) -> Case:
 
 def test_points_are_the_dual_point(case):
     np.testing.assert_allclose(
-        case.a, case.Z - (case.D.T @ case.lam) * case.im[:, None], atol=1e-13
+        case.A, case.Z - (case.D.T @ case.Lam) * case.inv_mass[:, None], atol=1e-13
     )
 
 
 def test_a_sweep_is_its_formula_edge_by_edge(case):
-    lam, a = case.lam.copy(), case.a.copy()
+    Lam, a = case.Lam.copy(), case.A.copy()
     order = np.random.default_rng(0).permutation(len(case.w))[:40]
     for direction in (order, order[::-1]):
         for e in direction:
             i, j = case.edges[e]
-            step = 1 / (case.im[i] + case.im[j])
-            if (lam[e] ** 2).sum() > (1 - 1e-6) * case.c[e] ** 2:
+            step = 1 / (case.inv_mass[i] + case.inv_mass[j])
+            if (Lam[e] ** 2).sum() > (1 - 1e-6) * case.c[e] ** 2:
                 step *= 0.5
-            new = project((lam[e] + step * (a[i] - a[j]))[None], case.c[e : e + 1])[0]
-            a[i] -= (new - lam[e]) * case.im[i]
-            a[j] += (new - lam[e]) * case.im[j]
-            lam[e] = new
-    sweep(case.ei, case.ej, case.c, case.im, case.a, case.lam, order, 2, np.float64(0.5))
-    np.testing.assert_allclose(case.lam, lam, atol=1e-12)
-    np.testing.assert_allclose(case.a, a, atol=1e-12)
+            new = project((Lam[e] + step * (a[i] - a[j]))[None], case.c[e : e + 1])[0]
+            a[i] -= (new - Lam[e]) * case.inv_mass[i]
+            a[j] += (new - Lam[e]) * case.inv_mass[j]
+            Lam[e] = new
+    sweep(case.tail, case.head, case.c, case.inv_mass, case.A, case.Lam, order, 2, np.float64(0.5))
+    np.testing.assert_allclose(case.Lam, Lam, atol=1e-12)
+    np.testing.assert_allclose(case.A, a, atol=1e-12)
 
 
 def test_sweeps_raise_the_dual_and_stay_feasible(case):
     every = np.arange(len(case.w))
-    values = [dual_loss(case.m, case.a)]
+    values = [dual_loss(case.masses, case.A)]
     for _ in range(5):
-        sweep(case.ei, case.ej, case.c, case.im, case.a, case.lam, every, 1, np.float64(0.5))
-        values.append(dual_loss(case.m, case.a))
+        sweep(
+            case.tail, case.head, case.c, case.inv_mass, case.A, case.Lam, every, 1, np.float64(0.5)
+        )
+        values.append(dual_loss(case.masses, case.A))
     assert (np.diff(values) <= 1e-12).all()
-    assert (np.linalg.norm(case.lam, axis=1) <= case.c * (1 + 1e-12)).all()
+    assert (np.linalg.norm(case.Lam, axis=1) <= case.c * (1 + 1e-12)).all()
 
 
 def test_momentum_extrapolates_and_projects(case):
-    last = 0.7 * case.lam
-    expected = project(case.lam + 0.6 * (case.lam - last), case.c)
-    old = case.lam.copy()
-    every = np.arange(len(case.ei))
-    momentum(case.ei, case.ej, case.c, case.im, case.a, case.lam, last, every, np.float64(0.6))
-    np.testing.assert_allclose(case.lam, expected, atol=1e-13)
+    last = 0.7 * case.Lam
+    expected = project(case.Lam + 0.6 * (case.Lam - last), case.c)
+    old = case.Lam.copy()
+    every = np.arange(len(case.tail))
+    momentum(
+        case.tail, case.head, case.c, case.inv_mass, case.A, case.Lam, last, every, np.float64(0.6)
+    )
+    np.testing.assert_allclose(case.Lam, expected, atol=1e-13)
     np.testing.assert_array_equal(last, old)
-    dual = case.Z - (case.D.T @ expected) * case.im[:, None]
-    np.testing.assert_allclose(case.a, dual, atol=1e-12)
+    dual = case.Z - (case.D.T @ expected) * case.inv_mass[:, None]
+    np.testing.assert_allclose(case.A, dual, atol=1e-12)
 
 
 def test_fused_components(case):
-    labels, count = fuse(case.ei, case.ej, case.c, case.lam, case.n, 1e-3)
-    free = np.linalg.norm(case.lam, axis=1) < case.c * (1 - 1e-3)
+    labels, count = fuse(case.tail, case.head, case.c, case.Lam, case.n, 1e-3)
+    free = np.linalg.norm(case.Lam, axis=1) < case.c * (1 - 1e-3)
     D = incidence(case.edges[free], case.n)
     found, expected = connected_components(abs(D).T @ abs(D), directed=False)
     assert count == found
@@ -105,81 +115,87 @@ def test_fused_components(case):
 
 
 def test_gap_parts_are_the_duality_gap(case):
-    total, center = means(case.m, case.a, case.labels, case.count)
+    total, center = cluster_means(case.masses, case.A, case.labels, case.count)
     for t in range(case.count):
         own = case.labels == t
-        np.testing.assert_allclose(total[t], case.m[own].sum())
-        np.testing.assert_allclose(center[t], np.average(case.a[own], axis=0, weights=case.m[own]))
-    parts = gap_parts(case.ei, case.ej, case.c, case.m, case.a, case.lam, case.labels, center)
-    problem = Problem(case.Z, case.edges, case.w, 0.3, case.m)
-    assert sum(parts) == pytest.approx(duality_gap(problem, center[case.labels], case.lam))
+        np.testing.assert_allclose(total[t], case.masses[own].sum())
+        np.testing.assert_allclose(
+            center[t], np.average(case.A[own], axis=0, weights=case.masses[own])
+        )
+    parts = gap_parts(
+        case.tail, case.head, case.c, case.masses, case.A, case.Lam, case.labels, center
+    )
+    problem = Problem(case.Z, case.edges, case.w, 0.3, case.masses)
+    assert sum(parts) == pytest.approx(duality_gap(problem, center[case.labels], case.Lam))
 
 
 def test_contraction_sums_and_shares(case):
-    ni, nj, W, up, share = contract(case.ei, case.ej, case.w, case.labels, case.count)
-    inside = case.labels[case.ei] == case.labels[case.ej]
+    new_tail, new_head, W, up, share = contract_edges(
+        case.tail, case.head, case.w, case.labels, case.count
+    )
+    inside = case.labels[case.tail] == case.labels[case.head]
     np.testing.assert_array_equal(up < 0, inside)
     assert W.sum() == pytest.approx(case.w[~inside].sum())
-    assert len(set(zip(ni.tolist(), nj.tolist()))) == len(ni)
-    assert (ni < nj).all()
+    assert len(set(zip(new_tail.tolist(), new_head.tolist()))) == len(new_tail)
+    assert (new_tail < new_head).all()
     np.testing.assert_allclose(np.bincount(up[~inside], np.abs(share[~inside])), 1.0)
-    above = np.empty((len(ni), case.r))
-    lift_duals(up, share, case.lam, above)
+    above = np.empty((len(new_tail), case.r))
+    lift_duals(up, share, case.Lam, above)
     # the flow out of each group is the same on both levels
     flow = np.zeros((case.count, case.r))
-    add_rows(flow, case.labels, np.ascontiguousarray(case.D.T @ case.lam))
-    coarse = incidence(np.stack([ni, nj], axis=1), case.count).T @ above
+    add_rows(flow, case.labels, np.ascontiguousarray(case.D.T @ case.Lam))
+    coarse = incidence(np.stack([new_tail, new_head], axis=1), case.count).T @ above
     np.testing.assert_allclose(coarse, flow, atol=1e-12)
 
 
 def test_duals_come_down_parallel_between_and_as_changes_inside(case):
-    *_, W, up, share = contract(case.ei, case.ej, case.w, case.labels, case.count)
+    *_, W, up, share = contract_edges(case.tail, case.head, case.w, case.labels, case.count)
     before = np.empty((len(W), case.r))
-    lift_duals(up, share, case.lam, before)
+    lift_duals(up, share, case.Lam, before)
     above = before + 0.01
     clusters = case.labels // 2  # some groups are now together
-    lam = case.lam.copy()
-    inside = lower_duals(case.ei, case.ej, case.c, up, share, clusters, case.lam, above, before)
-    same = clusters[case.ei] == clusters[case.ej]
+    Lam = case.Lam.copy()
+    inside = lower_duals(case.tail, case.head, case.c, up, share, clusters, case.Lam, above, before)
+    same = clusters[case.tail] == clusters[case.head]
     np.testing.assert_array_equal(inside, np.flatnonzero(same))
     between = ~same
     np.testing.assert_allclose(
-        case.lam[between], share[between, None] * above[up[between]], atol=1e-13
+        case.Lam[between], share[between, None] * above[up[between]], atol=1e-13
     )
     change = np.where(up[:, None] >= 0, share[:, None] * (above - before)[up], 0.0)
-    np.testing.assert_allclose(case.lam[same], project(lam + change, case.c)[same], atol=1e-13)
+    np.testing.assert_allclose(case.Lam[same], project(Lam + change, case.c)[same], atol=1e-13)
 
 
 def test_extrapolation_is_affine_inside_and_clipped(case):
-    last, lam = 0.8 * case.lam, case.lam.copy()
-    inside = case.labels[case.ei] == case.labels[case.ej]
-    expected = np.where(inside[:, None], project(lam + 1.5 * (lam - last), case.c), lam)
-    extrapolate(inside, case.c, case.lam, last, 1.5)
-    np.testing.assert_allclose(case.lam, expected, atol=1e-13)
-    np.testing.assert_array_equal(last, lam)
+    last, Lam = 0.8 * case.Lam, case.Lam.copy()
+    inside = case.labels[case.tail] == case.labels[case.head]
+    expected = np.where(inside[:, None], project(Lam + 1.5 * (Lam - last), case.c), Lam)
+    extrapolate_inside(inside, case.c, case.Lam, last, 1.5)
+    np.testing.assert_allclose(case.Lam, expected, atol=1e-13)
+    np.testing.assert_array_equal(last, Lam)
 
 
 def test_routing_loops(case):
-    _, center = means(case.m, case.a, case.labels, case.count)
-    error = 0.5 * case.m * ((case.a - center[case.labels]) ** 2).sum(axis=1)
-    by_cluster = residuals(case.m, case.a, case.labels, center)
+    _, center = cluster_means(case.masses, case.A, case.labels, case.count)
+    error = 0.5 * case.masses * ((case.A - center[case.labels]) ** 2).sum(axis=1)
+    by_cluster = residuals(case.masses, case.A, case.labels, center)
     np.testing.assert_allclose(by_cluster, np.bincount(case.labels, error))
     wanted = np.arange(case.count) % 2 == 0
-    nodes, inside, si, sj = subgraph(case.ei, case.ej, case.labels, wanted)
+    nodes, inside, si, sj = subgraph(case.tail, case.head, case.labels, wanted)
     np.testing.assert_array_equal(nodes, np.flatnonzero(wanted[case.labels]))
-    np.testing.assert_array_equal(nodes[si], case.ei[inside])
-    np.testing.assert_array_equal(nodes[sj], case.ej[inside])
-    kappa = conductances(case.c, case.w, inside, case.lam, 0.02)
-    used = np.linalg.norm(case.lam[inside], axis=1) / case.c[inside]
+    np.testing.assert_array_equal(nodes[si], case.tail[inside])
+    np.testing.assert_array_equal(nodes[sj], case.head[inside])
+    kappa = conductances(case.c, case.w, inside, case.Lam, 0.02)
+    used = np.linalg.norm(case.Lam[inside], axis=1) / case.c[inside]
     np.testing.assert_allclose(kappa, case.w[inside] * np.maximum(1 - used, 0.02))
     y = np.random.default_rng(1).normal(size=(len(nodes), case.r))
-    expected = case.lam.copy()
+    expected = case.Lam.copy()
     expected[inside] += kappa[:, None] * (y[si] - y[sj])
     expected[inside] = project(expected, case.c)[inside]
-    push(case.ei, case.ej, case.c, case.im, inside, si, sj, kappa, y, case.lam, case.a)
-    np.testing.assert_allclose(case.lam, expected, atol=1e-12)
-    dual = case.Z - (case.D.T @ expected) * case.im[:, None]
-    np.testing.assert_allclose(case.a, dual, atol=1e-12)
+    push(case.tail, case.head, case.c, case.inv_mass, inside, si, sj, kappa, y, case.Lam, case.A)
+    np.testing.assert_allclose(case.Lam, expected, atol=1e-12)
+    dual = case.Z - (case.D.T @ expected) * case.inv_mass[:, None]
+    np.testing.assert_allclose(case.A, dual, atol=1e-12)
 
 
 def test_forest_is_kruskal():
@@ -220,10 +236,10 @@ def test_multigrid_solves_laplacians(decades, r):
 
 def test_multigrid_on_several_components_and_nothing():
     edges = np.array([[0, 1], [1, 2], [3, 4]])
-    ei, ej = (np.ascontiguousarray(e) for e in edges.T)
+    tail, head = (np.ascontiguousarray(e) for e in edges.T)
     rhs = np.array([[1.0], [0.0], [-1.0], [2.0], [-2.0]])
-    y = multigrid.solve(5, ei, ej, np.ones(3), rhs, reduction=1e-10)
+    y = multigrid.solve(5, tail, head, np.ones(3), rhs, reduction=1e-10)
     np.testing.assert_allclose(laplacian(edges, np.ones(3), 5) @ y, rhs, atol=1e-5)
     exact = lsqr(laplacian(edges, np.ones(3), 5), rhs[:, 0])[0]
     np.testing.assert_allclose(np.diff(y[:3, 0]), np.diff(exact[:3]), atol=1e-5)
-    assert not multigrid.solve(5, ei, ej, np.ones(3), 0 * rhs, reduction=0.1).any()
+    assert not multigrid.solve(5, tail, head, np.ones(3), 0 * rhs, reduction=0.1).any()

@@ -36,8 +36,8 @@ def knn(X, k=8):
 
 def level_of(X, edges, weights, masses=None):
     m = np.ones(len(X)) if masses is None else masses
-    ei, ej = (np.ascontiguousarray(e) for e in edges.T)
-    level = Level(ei, ej, weights, m, m[:, None] * X, np.zeros((len(ei), X.shape[1])))
+    tail, head = (np.ascontiguousarray(e) for e in edges.T)
+    level = Level(tail, head, weights, m, m[:, None] * X, np.zeros((len(tail), X.shape[1])))
     level.refresh()
     return level
 
@@ -77,12 +77,12 @@ def test_fits_and_full_pulls_are_what_they_say(wide):
     value = fits(masses, A, X, G)
     np.testing.assert_allclose(G, masses[:, None] * (A - X), rtol=1e-14)
     assert value == pytest.approx(0.5 * masses @ ((A - X) ** 2).sum(axis=1), rel=1e-13)
-    lam = np.empty((len(edges), X.shape[1]))
+    Lam = np.empty((len(edges), X.shape[1]))
     i, j = (np.ascontiguousarray(e) for e in edges.T)
-    full_pulls(i, j, weights, A, lam)
+    full_pulls(i, j, weights, A, Lam)
     D = A[i] - A[j]
     length = np.maximum(np.linalg.norm(D, axis=1), 1e-300)
-    np.testing.assert_allclose(lam, (weights / length)[:, None] * D, rtol=1e-12, atol=1e-300)
+    np.testing.assert_allclose(Lam, (weights / length)[:, None] * D, rtol=1e-12, atol=1e-300)
 
 
 def test_newton_gives_up_where_samples_fuse(wide):
@@ -182,11 +182,11 @@ def test_halves_have_half_of_the_edges_and_share_no_node(wide):
     level = level_of(X, *knn(X))
     first, other, across = level.halves()
     np.testing.assert_array_equal(np.sort(np.concatenate([first, other, across])), level.every)
-    ends = [set(level.ei[part]) | set(level.ej[part]) for part in (first, other)]
+    ends = [set(level.tail[part]) | set(level.head[part]) for part in (first, other)]
     assert not ends[0] & ends[1]
     seen = []
     with ThreadPoolExecutor(2) as pool:
-        over_halves(level, lambda ei, ej, part: seen.append(len(part)), pool)
+        over_halves(level, lambda tail, head, part: seen.append(len(part)), pool)
         assert side_by_side(pool, lambda x: x + 1, [(1,), (2,)]) == [2, 3]
     assert sorted(seen) == sorted(len(part) for part in level.halves())
 
@@ -199,29 +199,29 @@ def test_the_best_step_along_the_change_of_a_flow_is_the_best(r):
     level = level_of(X, edges, weights, rng.uniform(0.5, 2, 80))
     labels = (np.arange(80) % 3).astype(np.int64)
     inside = np.flatnonzero(labels[edges[:, 0]] == labels[edges[:, 1]])
-    last = rng.normal(size=level.lam.shape)
-    level.lam[:] = rng.normal(size=level.lam.shape)
+    last = rng.normal(size=level.Lam.shape)
+    level.Lam[:] = rng.normal(size=level.Lam.shape)
     level.refresh()
     center = rng.normal(size=(3, r))
     steps = best_steps(
-        level.ei, level.ej, level.m, level.a, level.lam, last, inside, labels, center
+        level.tail, level.head, level.masses, level.A, level.Lam, last, inside, labels, center
     )
     wide_open = np.full(len(edges), 1e9)
 
     def after(steps):
-        moved = level_of(X, edges, weights, level.m)
-        moved.lam[:] = level.lam
-        stretch(moved.ei, wide_open, moved.lam, last, inside, labels, steps)
+        moved = level_of(X, edges, weights, level.masses)
+        moved.Lam[:] = level.Lam
+        stretch(moved.tail, wide_open, moved.Lam, last, inside, labels, steps)
         moved.refresh()
-        return residuals(moved.m, moved.a, labels, center)
+        return residuals(moved.masses, moved.A, labels, center)
 
     best = after(steps)
     for other in (steps - 0.01, steps + 0.01, 0 * steps):
         assert (best <= after(other) * (1 + 1e-12)).all()
-    np.testing.assert_allclose(after(0 * steps), residuals(level.m, level.a, labels, center))
+    np.testing.assert_allclose(after(0 * steps), residuals(level.masses, level.A, labels, center))
     tight = np.full(len(edges), 0.1)
-    stretch(level.ei, tight, level.lam, last, inside, labels, np.ones(3))
-    assert np.linalg.norm(level.lam[inside], axis=1).max() <= 0.1 * (1 + 1e-12)
+    stretch(level.tail, tight, level.Lam, last, inside, labels, np.ones(3))
+    assert np.linalg.norm(level.Lam[inside], axis=1).max() <= 0.1 * (1 + 1e-12)
 
 
 def test_newton_takes_over_where_sweeps_are_slow(monkeypatch):
@@ -239,7 +239,7 @@ def test_newton_takes_over_where_sweeps_are_slow(monkeypatch):
     assert found.passes == 8
     assert found.gap <= target
     problem = Problem.of(Z - masses @ Z / masses.sum(), edges, weights, gamma, masses)
-    gap = duality_gap(problem, found.center[found.labels], level.lam)
+    gap = duality_gap(problem, found.center[found.labels], level.Lam)
     assert gap == pytest.approx(found.gap, abs=1e-13 * problem.scale)
     exact = solve(problem.Z, edges, weights, gamma, masses=masses, tol=1e-10)
     assert found.count == len(np.unique(exact.A.round(7), axis=0))
@@ -247,13 +247,13 @@ def test_newton_takes_over_where_sweeps_are_slow(monkeypatch):
 
 def test_the_largest_eigenvalue_on_a_bipartite_graph_is_two():
     n = 400
-    ei, ej, kappa = np.arange(n - 1), np.arange(1, n), np.ones(n - 1)
-    A = _finest(n, ei, ej, kappa, np.zeros(n))
+    tail, head, kappa = np.arange(n - 1), np.arange(1, n), np.ones(n - 1)
+    A = _finest(n, tail, head, kappa, np.zeros(n))
     assert 1.7 < _largest(A.ptr, A.col, A.val, A.diag, 8) <= 2 + 1e-6
     rhs = np.random.default_rng(0).normal(size=(n, 3))
     rhs -= rhs.mean(axis=0)
-    y = multigrid.solve(n, ei, ej, kappa, rhs, reduction=1e-12, max_iter=200)
-    L = laplacian(np.stack([ei, ej], axis=1), kappa, n)
+    y = multigrid.solve(n, tail, head, kappa, rhs, reduction=1e-12, max_iter=200)
+    L = laplacian(np.stack([tail, head], axis=1), kappa, n)
     assert np.linalg.norm(L @ y - rhs) <= 2e-6 * np.linalg.norm(rhs)
 
 
@@ -330,22 +330,22 @@ def test_a_part_cut_out_has_the_points_of_the_whole():
     X = rng.normal(size=(120, 3))
     edges, weights = knn(X)
     level = level_of(X, edges, weights, rng.uniform(0.5, 2, 120))
-    level.lam[:] = rng.normal(size=level.lam.shape)
+    level.Lam[:] = rng.normal(size=level.Lam.shape)
     level.refresh()
     own = X[:, 0] > 0
     part, samples, inside = cut_out(level, own, 2 * weights)
     part.refresh()
-    np.testing.assert_allclose(part.a, level.a[samples], atol=1e-12)
-    np.testing.assert_array_equal(samples[part.ei], edges[inside, 0])
-    np.testing.assert_array_equal(part.W, 2 * weights[inside])
+    np.testing.assert_allclose(part.A, level.A[samples], atol=1e-12)
+    np.testing.assert_array_equal(samples[part.tail], edges[inside, 0])
+    np.testing.assert_array_equal(part.w, 2 * weights[inside])
     # a change inside moves only the points inside
-    part.lam += 0.1
+    part.Lam += 0.1
     part.refresh()
-    level.lam[inside] = part.lam
-    before = level.a.copy()
+    level.Lam[inside] = part.Lam
+    before = level.A.copy()
     level.refresh()
-    np.testing.assert_allclose(level.a[samples], part.a, atol=1e-12)
-    np.testing.assert_array_equal(level.a[~own], before[~own])
+    np.testing.assert_allclose(level.A[samples], part.A, atol=1e-12)
+    np.testing.assert_array_equal(level.A[~own], before[~own])
 
 
 def test_surroundings_are_the_clusters_two_edges_away():

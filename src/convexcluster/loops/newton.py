@@ -19,22 +19,22 @@ Singles = NDArray[np.float32]
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS, error_model="numpy")
-def fits(m: Floats, A: Floats, z: Floats, G: Floats) -> float:
+def fits(masses: Floats, A: Floats, Z: Floats, G: Floats) -> float:
     """G = m(a − z), in place; returns ½ Σ m‖a − z‖²."""
     total = 0.0
-    for i in range(len(m)):
+    for i in range(len(masses)):
         s = 0.0
         for k in range(A.shape[1]):
-            x = A[i, k] - z[i, k]
-            G[i, k] = m[i] * x
+            x = A[i, k] - Z[i, k]
+            G[i, k] = masses[i] * x
             s += x * x
-        total += 0.5 * m[i] * s
+        total += 0.5 * masses[i] * s
     return total
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS, error_model="numpy")
 def pulls(
-    ei: Ints, ej: Ints, c: Floats, A: Floats, u: Singles, stiff: Singles, G: Floats, idx: Ints
+    tail: Ints, head: Ints, c: Floats, A: Floats, u: Singles, stiff: Singles, G: Floats, part: Ints
 ) -> tuple[float, float]:
     """u and c/‖a_i − a_j‖ of every edge, its pull added to G; returns Σ c‖a_i − a_j‖ and min ‖·‖/c.
 
@@ -43,8 +43,8 @@ def pulls(
     r = A.shape[1]
     total, least = 0.0, np.inf
     d = np.empty(r)
-    for e in idx:
-        ai, aj, gi, gj, row = A[ei[e]], A[ej[e]], G[ei[e]], G[ej[e]], u[e]
+    for e in part:
+        ai, aj, gi, gj, row = A[tail[e]], A[head[e]], G[tail[e]], G[head[e]], u[e]
         s = 0.0
         for k in range(r):
             x = ai[k] - aj[k]
@@ -65,10 +65,10 @@ def pulls(
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS, error_model="numpy")
-def full_pulls(ei: Ints, ej: Ints, c: Floats, A: Floats, lam: Floats) -> None:
+def full_pulls(tail: Ints, head: Ints, c: Floats, A: Floats, Lam: Floats) -> None:
     """λ = c u of every edge, in place; 0 where its ends are equal."""
-    for e in range(len(ei)):
-        ai, aj, row = A[ei[e]], A[ej[e]], lam[e]
+    for e in range(len(tail)):
+        ai, aj, row = A[tail[e]], A[head[e]], Lam[e]
         s = 0.0
         for k in range(A.shape[1]):
             x = ai[k] - aj[k]
@@ -81,13 +81,13 @@ def full_pulls(ei: Ints, ej: Ints, c: Floats, A: Floats, lam: Floats) -> None:
 
 @njit(cache=True, nogil=True, fastmath=SUMS, error_model="numpy")
 def bend(
-    ei: Ints, ej: Ints, u: Singles, stiff: Singles, x: Singles, out: Singles, idx: Ints
+    tail: Ints, head: Ints, u: Singles, stiff: Singles, x: Singles, out: Singles, part: Ints
 ) -> None:
     """out += Σ_l (c_l/‖·‖)(I − uuᵀ)(x_i − x_j): the Hessian's part of the edges."""
     r = x.shape[1]
     d = np.empty(r, np.float32)
-    for e in idx:
-        xi, xj, oi, oj, row = x[ei[e]], x[ej[e]], out[ei[e]], out[ej[e]], u[e]
+    for e in part:
+        xi, xj, oi, oj, row = x[tail[e]], x[head[e]], out[tail[e]], out[head[e]], u[e]
         along = np.float32(0)
         for k in range(r):
             v = xi[k] - xj[k]

@@ -10,22 +10,24 @@ from .sweeps import SUMS
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS, error_model="numpy")
-def residuals(m: Floats, a: Floats, labels: Ints, center: Floats) -> Floats:
+def residuals(masses: Floats, A: Floats, labels: Ints, center: Floats) -> Floats:
     """½ Σ m‖a − C‖² of each cluster."""
     out = np.zeros(len(center))
-    r = a.shape[1]
-    for i in range(len(m)):
+    r = A.shape[1]
+    for i in range(len(masses)):
         t = labels[i]
         s = 0.0
         for k in range(r):
-            d = a[i, k] - center[t, k]
+            d = A[i, k] - center[t, k]
             s += d * d
-        out[t] += 0.5 * m[i] * s
+        out[t] += 0.5 * masses[i] * s
     return out
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def subgraph(ei: Ints, ej: Ints, labels: Ints, wanted: np.ndarray) -> tuple[Ints, Ints, Ints, Ints]:
+def subgraph(
+    tail: Ints, head: Ints, labels: Ints, wanted: np.ndarray
+) -> tuple[Ints, Ints, Ints, Ints]:
     """Nodes and inner edges of the wanted clusters; edges also in the numbers of those nodes."""
     n = len(labels)
     number, nodes = np.empty(n, np.int64), np.empty(n, np.int64)
@@ -36,65 +38,65 @@ def subgraph(ei: Ints, ej: Ints, labels: Ints, wanted: np.ndarray) -> tuple[Ints
             nodes[count] = i
             count += 1
     size = 0
-    for e in range(len(ei)):
-        t = labels[ei[e]]
-        if t == labels[ej[e]] and wanted[t]:
+    for e in range(len(tail)):
+        t = labels[tail[e]]
+        if t == labels[head[e]] and wanted[t]:
             size += 1
     inside, si, sj = np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.int64)
     size = 0
-    for e in range(len(ei)):
-        t = labels[ei[e]]
-        if t == labels[ej[e]] and wanted[t]:
-            inside[size], si[size], sj[size] = e, number[ei[e]], number[ej[e]]
+    for e in range(len(tail)):
+        t = labels[tail[e]]
+        if t == labels[head[e]] and wanted[t]:
+            inside[size], si[size], sj[size] = e, number[tail[e]], number[head[e]]
             size += 1
     return nodes[:count].copy(), inside, si, sj
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def edges_inside(ei: Ints, ej: Ints, labels: Ints, count: int) -> Ints:
+def edges_inside(tail: Ints, head: Ints, labels: Ints, count: int) -> Ints:
     """Number of edges inside each cluster."""
     out = np.zeros(count, np.int64)
-    for e in range(len(ei)):
-        t = labels[ei[e]]
-        if t == labels[ej[e]]:
+    for e in range(len(tail)):
+        t = labels[tail[e]]
+        if t == labels[head[e]]:
             out[t] += 1
     return out
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS, error_model="numpy")
-def conductances(c: Floats, W: Floats, inside: Ints, lam: Floats, floor: float) -> Floats:
+def conductances(c: Floats, w: Floats, inside: Ints, Lam: Floats, floor: float) -> Floats:
     """κ = W · max(1 − ‖λ‖/c, floor)."""
     out = np.empty(len(inside))
     for q in range(len(inside)):
         e = inside[q]
         s = 0.0
-        for k in range(lam.shape[1]):
-            s += lam[e, k] * lam[e, k]
-        out[q] = W[e] * max(1 - np.sqrt(s) / c[e], floor)
+        for k in range(Lam.shape[1]):
+            s += Lam[e, k] * Lam[e, k]
+        out[q] = w[e] * max(1 - np.sqrt(s) / c[e], floor)
     return out
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS, error_model="numpy")
 def push(
-    ei: Ints,
-    ej: Ints,
+    tail: Ints,
+    head: Ints,
     c: Floats,
-    im: Floats,
+    inv_mass: Floats,
     inside: Ints,
     si: Ints,
     sj: Ints,
     kappa: Floats,
     y: Floats,
-    lam: Floats,
-    a: Floats,
+    Lam: Floats,
+    A: Floats,
 ) -> None:
     """λ ← Proj(λ + κ(y_i − y_j)) on the inner edges, and a with it."""
     r = y.shape[1]
     for q in range(len(inside)):
         e = inside[q]
-        row, ai, aj = lam[e], a[ei[e]], a[ej[e]]
+        row, ai, aj = Lam[e], A[tail[e]], A[head[e]]
         yi, yj = y[si[q]], y[sj[q]]
-        x, z = im[ei[e]], im[ej[e]]
+        x, z = inv_mass[tail[e]], inv_mass[head[e]]
         s = 0.0
         for k in range(r):
             v = row[k] + kappa[q] * (yi[k] - yj[k])
@@ -112,11 +114,11 @@ def push(
 
 @njit(cache=True, nogil=True, fastmath=SUMS, error_model="numpy")
 def best_steps(
-    ei: Ints,
-    ej: Ints,
-    m: Floats,
-    a: Floats,
-    lam: Floats,
+    tail: Ints,
+    head: Ints,
+    masses: Floats,
+    A: Floats,
+    Lam: Floats,
     last: Floats,
     inside: Ints,
     labels: Ints,
@@ -126,10 +128,10 @@ def best_steps(
 
     With v = Dᵀ(λ − last) over the edges inside, a moves by −s v/m, so s = ⟨a − C, v⟩ / ⟨v, v/m⟩.
     """
-    n, r = a.shape
+    n, r = A.shape
     v = np.zeros((n, r))
     for e in inside:
-        row, old, vi, vj = lam[e], last[e], v[ei[e]], v[ej[e]]
+        row, old, vi, vj = Lam[e], last[e], v[tail[e]], v[head[e]]
         for k in range(r):
             d = row[k] - old[k]
             vi[k] += d
@@ -138,8 +140,8 @@ def best_steps(
     for i in range(n):
         t = labels[i]
         for k in range(r):
-            up[t] += (a[i, k] - center[t, k]) * v[i, k]
-            down[t] += v[i, k] * v[i, k] / m[i]
+            up[t] += (A[i, k] - center[t, k]) * v[i, k]
+            down[t] += v[i, k] * v[i, k] / masses[i]
     for t in range(len(center)):
         up[t] = up[t] / down[t] if down[t] > 0 else 0.0
     return up
@@ -147,15 +149,15 @@ def best_steps(
 
 @njit(cache=True, nogil=True, fastmath=SUMS, error_model="numpy")
 def stretch(
-    ei: Ints, c: Floats, lam: Floats, last: Floats, inside: Ints, labels: Ints, steps: Floats
+    tail: Ints, c: Floats, Lam: Floats, last: Floats, inside: Ints, labels: Ints, steps: Floats
 ) -> None:
     """λ ← Proj(λ + s(λ − last)) on the edges inside, s that of their cluster."""
-    r = lam.shape[1]
+    r = Lam.shape[1]
     for e in inside:
-        f = steps[labels[ei[e]]]
+        f = steps[labels[tail[e]]]
         if f == 0:
             continue
-        row, old = lam[e], last[e]
+        row, old = Lam[e], last[e]
         s = 0.0
         for k in range(r):
             row[k] += f * (row[k] - old[k])

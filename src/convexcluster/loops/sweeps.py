@@ -30,13 +30,13 @@ ON_SPHERE = 1 - 1e-6
 
 @njit(cache=True, nogil=True, fastmath=SUMS, error_model="numpy")
 def sweep(
-    ei: Ints,
-    ej: Ints,
+    tail: Ints,
+    head: Ints,
     c: Reals,
-    im: Reals,
-    a: Reals,
-    lam: Reals,
-    idx: Ints,
+    inv_mass: Reals,
+    A: Reals,
+    Lam: Reals,
+    part: Ints,
     passes: int,
     damp: np.floating,
 ) -> None:
@@ -44,42 +44,42 @@ def sweep(
 
     All reals, ``damp`` too, have one precision: single is enough where the gap is taken in double.
     """
-    size, r = len(idx), a.shape[1]
+    size, r = len(part), A.shape[1]
     one = damp / damp  # of the right precision, which a literal is not
     if r == 2:
         for p in range(passes):
             for q in range(size):
-                e = np.uintp(idx[q] if p % 2 == 0 else idx[size - 1 - q])
-                i, j = np.uintp(ei[e]), np.uintp(ej[e])  # unsigned: no test for negative ones
-                x, y = im[i], im[j]
+                e = np.uintp(part[q] if p % 2 == 0 else part[size - 1 - q])
+                i, j = np.uintp(tail[e]), np.uintp(head[e])  # unsigned: no test for negative ones
+                x, y = inv_mass[i], inv_mass[j]
                 bound = c[e] * c[e]
-                l0, l1 = lam[e, 0], lam[e, 1]
+                l0, l1 = Lam[e, 0], Lam[e, 1]
                 h = one / (x + y)
                 if l0 * l0 + l1 * l1 > ON_SPHERE * bound:
                     h *= damp
-                t0 = l0 + h * (a[i, 0] - a[j, 0])
-                t1 = l1 + h * (a[i, 1] - a[j, 1])
+                t0 = l0 + h * (A[i, 0] - A[j, 0])
+                t1 = l1 + h * (A[i, 1] - A[j, 1])
                 s = t0 * t0 + t1 * t1
                 if s > bound:
                     f = np.sqrt(bound / s)
                     t0 *= f
                     t1 *= f
-                lam[e, 0] = t0
-                lam[e, 1] = t1
+                Lam[e, 0] = t0
+                Lam[e, 1] = t1
                 t0 -= l0
                 t1 -= l1
-                a[i, 0] -= t0 * x
-                a[i, 1] -= t1 * x
-                a[j, 0] += t0 * y
-                a[j, 1] += t1 * y
+                A[i, 0] -= t0 * x
+                A[i, 1] -= t1 * x
+                A[j, 0] += t0 * y
+                A[j, 1] += t1 * y
         return
-    t = np.empty(r, a.dtype)
+    t = np.empty(r, A.dtype)
     for p in range(passes):
         for q in range(size):
-            e = idx[q] if p % 2 == 0 else idx[size - 1 - q]
-            i, j = ei[e], ej[e]
-            ai, aj, row = a[i], a[j], lam[e]
-            x, y = im[i], im[j]
+            e = part[q] if p % 2 == 0 else part[size - 1 - q]
+            i, j = tail[e], head[e]
+            ai, aj, row = A[i], A[j], Lam[e]
+            x, y = inv_mass[i], inv_mass[j]
             bound = c[e] * c[e]
             s = one - one
             for k in range(r):
@@ -104,40 +104,42 @@ def sweep(
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS, error_model="numpy")
-def set_points(ei: Ints, ej: Ints, sums: Floats, im: Floats, lam: Floats, a: Floats) -> None:
+def set_points(
+    tail: Ints, head: Ints, MZ: Floats, inv_mass: Floats, Lam: Floats, A: Floats
+) -> None:
     """a = M⁻¹(Σz − DᵀΛ), in place."""
-    n, r = a.shape
+    n, r = A.shape
     for i in range(n):
         for k in range(r):
-            a[i, k] = sums[i, k]
-    for e in range(len(ei)):
-        ai, aj, row = a[ei[e]], a[ej[e]], lam[e]
+            A[i, k] = MZ[i, k]
+    for e in range(len(tail)):
+        ai, aj, row = A[tail[e]], A[head[e]], Lam[e]
         for k in range(r):
             ai[k] -= row[k]
             aj[k] += row[k]
     for i in range(n):
         for k in range(r):
-            a[i, k] *= im[i]
+            A[i, k] *= inv_mass[i]
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS, error_model="numpy")
 def momentum(
-    ei: Ints,
-    ej: Ints,
+    tail: Ints,
+    head: Ints,
     c: Reals,
-    im: Reals,
-    a: Reals,
-    lam: Reals,
+    inv_mass: Reals,
+    A: Reals,
+    Lam: Reals,
     last: Reals,
-    idx: Ints,
+    part: Ints,
     beta: np.floating,
 ) -> None:
     """λ ← Proj(λ + β(λ − last)) on the edges ``idx``, a with it; ``last`` becomes the old λ."""
-    r = a.shape[1]
+    r = A.shape[1]
     zero = beta - beta
-    for e in idx:
-        row, old, ai, aj = lam[e], last[e], a[ei[e]], a[ej[e]]
-        x, y = im[ei[e]], im[ej[e]]
+    for e in part:
+        row, old, ai, aj = Lam[e], last[e], A[tail[e]], A[head[e]]
+        x, y = inv_mass[tail[e]], inv_mass[head[e]]
         s = zero
         for k in range(r):
             v = row[k] + beta * (row[k] - old[k])
@@ -157,27 +159,27 @@ def momentum(
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS, error_model="numpy")
-def dual_loss(m: Floats, a: Reals) -> float:
+def dual_loss(masses: Floats, A: Reals) -> float:
     """½ Σ m‖a‖², which falls as the dual rises."""
     total = 0.0
-    for i in range(len(m)):
-        s = a[i, 0] - a[i, 0]
-        for k in range(a.shape[1]):
-            s += a[i, k] * a[i, k]
-        total += 0.5 * m[i] * s
+    for i in range(len(masses)):
+        s = A[i, 0] - A[i, 0]
+        for k in range(A.shape[1]):
+            s += A[i, k] * A[i, k]
+        total += 0.5 * masses[i] * s
     return total
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS, error_model="numpy")
-def clip_into(rough: Reals, c: Floats, lam: Floats) -> None:
+def clip_into(rough: Reals, c: Floats, Lam: Floats) -> None:
     """λ = Proj_c(rough) in double precision: feasible whatever the precision of ``rough``."""
     for e in range(len(c)):
         s = 0.0
-        for k in range(lam.shape[1]):
+        for k in range(Lam.shape[1]):
             v = np.float64(rough[e, k])
-            lam[e, k] = v
+            Lam[e, k] = v
             s += v * v
         if s > c[e] * c[e]:
             f = c[e] / np.sqrt(s)
-            for k in range(lam.shape[1]):
-                lam[e, k] *= f
+            for k in range(Lam.shape[1]):
+                Lam[e, k] *= f

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..clusterpath import ClusterPath
 from ..graph import canonical, components
-from ..loops.partition import forest
+from ..loops.clusters import forest
 from ..problem import Floats, Ints
 
 

@@ -18,15 +18,15 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..loops.levels import extrapolate
-from ..loops.partition import gap_parts
+from ..loops.clusters import gap_parts
+from ..loops.levels import extrapolate_inside
 from ..loops.sweeps import dual_loss
 from ..problem import Floats, Ints
-from .levels import Level, fused_pairs, labels_below, lift_all, refine, simple_bound
+from .levels import Level, fused_pairs, labels_below, lift_all, simple_bound, split_levels
 from .mixed import solve_mixed
 from .newton import Newton
 from .rotate import freeze, span
-from .route import NEAR, correct, descend, polish
+from .route import NEAR, bring_down, correct, polish_inside
 from .top import WIDE, Clusters, keep_together, solve_top
 
 # A new level costs about this many passes over its edges at every γ (sweeps, lifting, lowering),
@@ -78,26 +78,26 @@ class Engine:
 
     def __init__(
         self,
-        sums: Floats,
+        MZ: Floats,
         masses: Floats,
         edges: Ints,
         weights: Floats,
         certify: bool = True,
     ) -> None:
-        ei, ej = (np.ascontiguousarray(e) for e in edges.T)
-        lam = np.zeros((len(ei), sums.shape[1]))
-        self.levels = [Level(ei, ej, weights, masses, sums, lam)]
+        tail, head = (np.ascontiguousarray(e) for e in edges.T)
+        Lam = np.zeros((len(tail), MZ.shape[1]))
+        self.levels = [Level(tail, head, weights, masses, MZ, Lam)]
         self.certify = certify
         self.allowed = self.lost = self.dual_value = 0.0
         self.gamma = self.gamma_before = 0.0
-        self.last = lam.copy()  # duals of the γ before
-        self.inside = np.zeros(len(ei), dtype=np.bool_)  # edges within nodes of the top
-        self.used = np.zeros(len(ei))  # ‖λ‖² frozen in dimensions that were rotated away
+        self.last = Lam.copy()  # duals of the γ before
+        self.inside = np.zeros(len(tail), dtype=np.bool_)  # edges within nodes of the top
+        self.used = np.zeros(len(tail))  # ‖λ‖² frozen in dimensions that were rotated away
         self.basis: Floats | None = None  # of the present coordinates in the first ones
         self.node = np.arange(len(masses))  # node of the top level that holds each sample
         self.before = np.arange(len(masses))  # labels of the γ before
         self.pool: Executor | None = None  # a second thread for halves of jobs
-        wide = sums.shape[1] > WIDE and len(ei) > 0
+        wide = MZ.shape[1] > WIDE and len(tail) > 0
         self.newton = Newton(self.levels[0]) if wide else None
 
     def advance(self, gamma: float, allowed: float) -> State:
@@ -107,13 +107,13 @@ class Engine:
             state = self._advance_smoothly(gamma)
             if state is not None:
                 return state
-        c = [gamma * level.W for level in self.levels]
+        c = [gamma * level.w for level in self.levels]
         if self.used.any():
             c[0] = np.sqrt(np.maximum(c[0] ** 2 - self.used, 0.0))
         self._predict(gamma, c[0])
         clusters, changed = self._solve(gamma, c)
         if self.certify or len(self.levels) == 1:
-            full, room = gamma * self.levels[0].W, (1 - MARGIN) * allowed - self.lost
+            full, room = gamma * self.levels[0].w, (1 - MARGIN) * allowed - self.lost
             clusters = keep_together(self.levels[0], full, clusters, self.before, room)
         gap = self._certificate(gamma, clusters)
         if self.gamma == 0 and gap > allowed > 0:
@@ -122,7 +122,7 @@ class Engine:
         level = self.levels[0] if changed else self.levels[-1]
         fused = fused_pairs(level, self.node, clusters.labels, self.before)
         state = State(clusters.labels, centers, gap, *fused)
-        self._contract(c[0], clusters, changed)
+        self._fill_contracted(c[0], clusters, changed)
         self.before = clusters.labels
         self.gamma_before, self.gamma = self.gamma, gamma
         return state
@@ -132,13 +132,13 @@ class Engine:
         assert self.newton is not None
         base = self.levels[0]
         room = (1 - MARGIN) * self.allowed - self.lost
-        point = self.newton.advance(gamma, gamma * base.W, room, self.pool)
+        point = self.newton.advance(gamma, gamma * base.w, room, self.pool)
         if point is None:
-            self.newton.duals(self.gamma * base.W, base.lam)
+            self.newton.duals(self.gamma * base.w, base.Lam)
             self.newton = None
             return None
         # ½ Σ m‖a − G/m‖², in which the last term is the gap
-        loss = dual_loss(base.m, point.A) - float(np.vdot(point.A, point.G)) + point.gap
+        loss = dual_loss(base.masses, point.A) - float(np.vdot(point.A, point.G)) + point.gap
         self.dual_value = self.newton.spread - loss
         self.gamma_before, self.gamma = self.gamma, gamma
         centers = point.A if self.basis is None else point.A @ self.basis.T
@@ -147,7 +147,7 @@ class Engine:
 
     def _climb(self, gamma: float, allowed: float) -> State:
         """A first γ that is too large to be solved at once: start below it, loosely."""
-        self.levels[0].lam[:] = 0.0
+        self.levels[0].Lam[:] = 0.0
         self.gamma = gamma / LADDER**RUNGS  # from here on this is not the first γ
         for rung in range(RUNGS - 1, 0, -1):
             self.advance(gamma / LADDER**rung, LOOSE * allowed)
@@ -155,7 +155,7 @@ class Engine:
 
     def first_bound(self, gamma: float) -> float:
         """A lower bound of F*(γ): the last dual value, or one of a multiple of Λ = w DZ."""
-        if self.gamma or len(self.levels[0].ei) == 0:
+        if self.gamma or len(self.levels[0].tail) == 0:
             return self.dual_value
         return simple_bound(self.levels[0], gamma)
 
@@ -164,17 +164,17 @@ class Engine:
         if len(self.levels) > 1 and self.certify:
             step = self.gamma - self.gamma_before
             ahead = (gamma - self.gamma) / step if self.gamma_before else 0.0
-            fused = self.before[base.ei] == self.before[base.ej]
-            extrapolate(fused, c, base.lam, self.last, ahead)
+            fused = self.before[base.tail] == self.before[base.head]
+            extrapolate_inside(fused, c, base.Lam, self.last, ahead)
             lift_all(self.levels)
         if self.gamma:
             if len(self.levels) > 1 and self.certify:
                 first = np.empty(top.n, dtype=np.int64)
                 first[self.node] = self.before
-                between = first[top.ei] != first[top.ej]
-                top.lam[between] *= gamma / self.gamma
+                between = first[top.tail] != first[top.head]
+                top.Lam[between] *= gamma / self.gamma
             else:
-                top.lam *= gamma / self.gamma
+                top.Lam *= gamma / self.gamma
         top.refresh()
 
     def _solve(self, gamma: float, c: list[Floats]) -> tuple[Clusters, bool]:
@@ -189,7 +189,7 @@ class Engine:
             if len(levels) == 1 or not self.certify:
                 return whole, False
             goal = room - found.slack
-            whole.fit = descend(levels, c, labels, found.center, goal, self.last, self.pool)
+            whole.fit = bring_down(levels, c, labels, found.center, goal, self.last, self.pool)
             if whole.fit > goal:
                 correct(base, c[0], whole, goal, self.pool)
             if whole.fit > goal:
@@ -204,7 +204,7 @@ class Engine:
     def _open(self, gamma: float, c: Floats, clusters: Clusters, room: float) -> Clusters:
         """Rounds of mixed graphs, each with electrical steps on the pieces it finds."""
         base = self.levels[0]
-        best, kept = clusters, base.lam.copy()
+        best, kept = clusters, base.Lam.copy()
         opened, work = np.zeros(base.n, dtype=np.bool_), 0.0
         for turn in range(ROUNDS):
             clusters = solve_mixed(self.levels, c, gamma, clusters, room, opened, self.pool)
@@ -212,16 +212,16 @@ class Engine:
             if clusters.fit > NEAR * goal > 0:
                 correct(base, c, clusters, goal, self.pool)
             elif clusters.fit > goal > 0:
-                polish(base, c, clusters, goal, self.pool)
+                polish_inside(base, c, clusters, goal, self.pool)
             before = best.gap
             if clusters.gap < best.gap:
-                best, kept = clusters, base.lam.copy()
+                best, kept = clusters, base.Lam.copy()
             work += clusters.work
             idle = turn >= PATIENCE and best.gap > GAIN * before
             if best.gap <= room or idle or work > OPEN_WORK:
                 break
         if best is not clusters:
-            base.lam[:] = kept
+            base.Lam[:] = kept
             base.refresh()
         return best
 
@@ -231,28 +231,28 @@ class Engine:
         if not self.certify:
             return np.nan
         base.refresh()
-        spread = dual_loss(base.m, base.sums * base.im[:, None])
-        self.dual_value = spread - dual_loss(base.m, base.a)
+        spread = dual_loss(base.masses, base.MZ * base.inv_mass[:, None])
+        self.dual_value = spread - dual_loss(base.masses, base.A)
         fit, slack = gap_parts(
-            base.ei,
-            base.ej,
-            gamma * base.W,
-            base.m,
-            base.a,
-            base.lam,
+            base.tail,
+            base.head,
+            gamma * base.w,
+            base.masses,
+            base.A,
+            base.Lam,
             clusters.labels,
             clusters.center,
         )
         return fit + max(slack, 0.0) + self.lost
 
-    def _contract(self, c: Floats, clusters: Clusters, changed: bool) -> None:
+    def _fill_contracted(self, c: Floats, clusters: Clusters, changed: bool) -> None:
         if changed:
-            self.levels = refine(self.levels, clusters.labels, clusters.count)
+            self.levels = split_levels(self.levels, clusters.labels, clusters.count)
             self._locate()
         base, top = self.levels[0], self.levels[-1]
         gone = 1 - clusters.count / top.n
-        saved = gone * max(clusters.passes, 2 * LEVEL_COST) * top.lam.size
-        if saved < (LEVEL_COST * top.lam.size + CALLS if self.certify else top.lam.size):
+        saved = gone * max(clusters.passes, 2 * LEVEL_COST) * top.Lam.size
+        if saved < (LEVEL_COST * top.Lam.size + CALLS if self.certify else top.Lam.size):
             return
         labels = np.empty(top.n, dtype=np.int64)
         labels[self.node] = clusters.labels
@@ -278,7 +278,7 @@ class Engine:
         for level in self.levels[:-1]:
             self.node = level.above.parent[self.node]
         base = self.levels[0]
-        self.inside = self.node[base.ei] == self.node[base.ej]
+        self.inside = self.node[base.tail] == self.node[base.head]
 
     def _rotate(self, Q: Floats) -> None:
         self.basis = Q if self.basis is None else self.basis @ Q
@@ -291,12 +291,12 @@ class Engine:
         """Everything that :meth:`restore` needs beyond the problem itself."""
         parents = [level.above.parent for level in self.levels[:-1]]
         # before anything fuses duals follow from the points
-        lam = [self.levels[0].lam, self.levels[-1].lam, self.last]
-        lam = lam if self.newton is None else [np.empty((0, 0))] * 3
+        Lam = [self.levels[0].Lam, self.levels[-1].Lam, self.last]
+        Lam = Lam if self.newton is None else [np.empty((0, 0))] * 3
         return {
-            "lam": lam[0],
-            "top": lam[1],
-            "last": lam[2],
+            "lam": Lam[0],
+            "top": Lam[1],
+            "last": Lam[2],
             "used": self.used,
             "basis": np.empty((0, 0)) if self.basis is None else self.basis,
             "numbers": np.array([self.gamma, self.gamma_before, self.lost, self.dual_value]),
@@ -312,7 +312,7 @@ class Engine:
         if arrays["basis"].size:
             self._rotate(arrays["basis"])
         if arrays["lam"].size:
-            base.lam[:], self.last = arrays["lam"], arrays["last"]
+            base.Lam[:], self.last = arrays["lam"], arrays["last"]
         self.used = arrays["used"]
         self.gamma, self.gamma_before, self.lost, self.dual_value = arrays["numbers"].tolist()
         sizes, at = arrays["sizes"], 0
@@ -323,7 +323,7 @@ class Engine:
             self.levels.append(above)
             at += size
         if arrays["top"].size:
-            self.levels[-1].lam[:] = arrays["top"]
+            self.levels[-1].Lam[:] = arrays["top"]
         base.refresh()
         self._locate()
         self.before = arrays["labels"]

@@ -43,5 +43,5 @@ def over_halves(
     level: Level, task: Callable[..., Any], pool: Executor | None, *given: Any, after: tuple = ()
 ) -> list:
     """``task(ei, ej, *given, edges, *after)`` on both halves of a level, then across the cut."""
-    jobs = [(level.ei, level.ej, *given, part, *after) for part in level.halves()]
+    jobs = [(level.tail, level.head, *given, part, *after) for part in level.halves()]
     return [*side_by_side(pool, task, jobs[:2]), *(task(*job) for job in jobs[2:])]

@@ -12,7 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..loops.levels import add_rows, contract, lift_duals
+from ..loops.levels import add_rows, contract_edges, lift_duals
 from ..loops.sweeps import set_points
 from ..problem import Floats, Ints
 
@@ -41,29 +41,29 @@ class Level:
     made above has to be brought down.
     """
 
-    ei: Ints
-    ej: Ints
-    W: Floats
-    m: Floats
-    sums: Floats
-    lam: Floats
-    im: Floats = field(init=False)
-    a: Floats = field(init=False)
+    tail: Ints
+    head: Ints
+    w: Floats
+    masses: Floats
+    MZ: Floats
+    Lam: Floats
+    inv_mass: Floats = field(init=False)
+    A: Floats = field(init=False)
     every: Ints = field(init=False)
     before: Floats = field(init=False)
     link: Link | None = None
     _halves: list[Ints] | None = None
 
     def __post_init__(self) -> None:
-        self.im = 1 / self.m
-        self.a = np.empty_like(self.sums)
-        self.every = np.arange(len(self.ei))
-        self.before = self.lam  # a copy of its own as soon as something is lifted to it
+        self.inv_mass = 1 / self.masses
+        self.A = np.empty_like(self.MZ)
+        self.every = np.arange(len(self.tail))
+        self.before = self.Lam  # a copy of its own as soon as something is lifted to it
 
     @property
     def n(self) -> int:
         """Number of nodes."""
-        return len(self.m)
+        return len(self.masses)
 
     @property
     def above(self) -> Link:
@@ -79,47 +79,49 @@ class Level:
         """
         if self._halves is None:
             self._halves = [self.every]
-            if self.lam.size >= WORTH_HALVING:
-                ends = np.bincount(self.ei, minlength=self.n) - np.bincount(
-                    self.ej, minlength=self.n
+            if self.Lam.size >= WORTH_HALVING:
+                ends = np.bincount(self.tail, minlength=self.n) - np.bincount(
+                    self.head, minlength=self.n
                 )
                 crossing = np.cumsum(ends)  # edges from nodes up to i to later ones
                 first, last = int(LEAST_HALF * self.n), int((1 - LEAST_HALF) * self.n)
                 cut = first + int(np.argmin(crossing[first : last + 1]))
-                below, above = self.ej <= cut, self.ei > cut
+                below, above = self.head <= cut, self.tail > cut
                 parts = below, above, ~(below | above)
                 self._halves = [np.flatnonzero(part) for part in parts]
         return self._halves
 
     def refresh(self) -> None:
         """Recompute a from λ."""
-        set_points(self.ei, self.ej, self.sums, self.im, self.lam, self.a)
+        set_points(self.tail, self.head, self.MZ, self.inv_mass, self.Lam, self.A)
 
     def contracted(
         self, labels: Ints, count: int, weights: Floats | None = None
     ) -> tuple[Level, Link]:
         """Return the level whose nodes are the ``labels``, and the link to it."""
-        W = self.W if weights is None else weights
-        ni, nj, nW, up, share = contract(self.ei, self.ej, W, labels, count)
-        r = self.sums.shape[1]
-        sums, lam = np.zeros((count, r)), np.empty((len(ni), r))
-        add_rows(sums, labels, self.sums)
-        lift_duals(up, share, self.lam, lam)
-        masses = np.bincount(labels, self.m, count).astype(np.float64)
-        level = Level(ni, nj, nW, masses, sums, lam)
-        level.before = lam.copy()
+        w = self.w if weights is None else weights
+        new_tail, new_head, new_w, up, share = contract_edges(
+            self.tail, self.head, w, labels, count
+        )
+        r = self.MZ.shape[1]
+        MZ, Lam = np.zeros((count, r)), np.empty((len(new_tail), r))
+        add_rows(MZ, labels, self.MZ)
+        lift_duals(up, share, self.Lam, Lam)
+        masses = np.bincount(labels, self.masses, count).astype(np.float64)
+        level = Level(new_tail, new_head, new_w, masses, MZ, Lam)
+        level.before = Lam.copy()
         return level, Link(labels, up, share)
 
     def forget(self) -> None:
         """Drop what only a way back down from the levels above would need."""
-        self.sums = self.lam = self.before = self.a = np.empty((0, 0))
+        self.MZ = self.Lam = self.before = self.A = np.empty((0, 0))
 
     def rotated(self, Q: Floats) -> None:
         """Express sums and duals in the coordinates of the columns of Q."""
-        self.sums = np.ascontiguousarray(self.sums @ Q)
-        self.lam = np.ascontiguousarray(self.lam @ Q)
-        self.before = self.lam
-        self.a = np.empty_like(self.sums)
+        self.MZ = np.ascontiguousarray(self.MZ @ Q)
+        self.Lam = np.ascontiguousarray(self.Lam @ Q)
+        self.before = self.Lam
+        self.A = np.empty_like(self.MZ)
         self.refresh()
 
 
@@ -134,13 +136,13 @@ def labels_below(levels: list[Level], labels: Ints) -> list[Ints]:
 def lift_all(levels: list[Level]) -> None:
     """Set the duals of every level but the first to the sums of those below."""
     for below, level in pairwise(levels):
-        if level.before is level.lam:
-            level.before = np.empty_like(level.lam)
-        lift_duals(below.above.up, below.above.share, below.lam, level.before)
-        level.lam[:] = level.before
+        if level.before is level.Lam:
+            level.before = np.empty_like(level.Lam)
+        lift_duals(below.above.up, below.above.share, below.Lam, level.before)
+        level.Lam[:] = level.before
 
 
-def refine(levels: list[Level], pieces: Ints, count: int) -> list[Level]:
+def split_levels(levels: list[Level], pieces: Ints, count: int) -> list[Level]:
     """Rebuild the levels so that no node of any of them straddles two ``pieces`` (of level 0)."""
     rebuilt = [levels[0]]
     old = np.arange(levels[0].n)  # node of the old level, per sample
@@ -167,10 +169,10 @@ def fused_pairs(level: Level, node: Ints, labels: Ints, before: Ints) -> tuple[I
     if level.n < len(node):
         sample[node[::-1]] = np.arange(len(node))[::-1]  # first sample of each node
     labels, before = labels[sample], before[sample]
-    ei, ej = level.ei, level.ej
-    carry = np.flatnonzero((labels[ei] == labels[ej]) & (before[ei] != before[ej]))
-    pairs = np.stack([sample[ei[carry]], sample[ej[carry]]], axis=1)
-    return pairs, np.sqrt((level.lam[carry] ** 2).sum(axis=1)) / level.W[carry]
+    tail, head = level.tail, level.head
+    carry = np.flatnonzero((labels[tail] == labels[head]) & (before[tail] != before[head]))
+    pairs = np.stack([sample[tail[carry]], sample[head[carry]]], axis=1)
+    return pairs, np.sqrt((level.Lam[carry] ** 2).sum(axis=1)) / level.w[carry]
 
 
 def simple_bound(base: Level, gamma: float) -> float:
@@ -178,14 +180,14 @@ def simple_bound(base: Level, gamma: float) -> float:
 
     With Λ = s · w DZ, ⟨Λ, DZ⟩ = s Σ w‖Dz‖² and ‖λ‖ ≤ γw as long as s ≤ γ / max‖Dz‖.
     """
-    z = base.sums * base.im[:, None]
-    D = z[base.ei] - z[base.ej]
+    z = base.MZ * base.inv_mass[:, None]
+    D = z[base.tail] - z[base.head]
     longest = float(np.sqrt((D**2).sum(axis=1).max()))
     flow = np.zeros_like(z)
-    np.add.at(flow, base.ei, base.W[:, None] * D)
-    np.subtract.at(flow, base.ej, base.W[:, None] * D)
+    np.add.at(flow, base.tail, base.w[:, None] * D)
+    np.subtract.at(flow, base.head, base.w[:, None] * D)
     linear = float((flow * z).sum())
-    square = float((flow**2 * base.im[:, None]).sum())
+    square = float((flow**2 * base.inv_mass[:, None]).sum())
     if longest == 0 or square == 0:
         return 0.0
     s = min(gamma / longest, linear / square)

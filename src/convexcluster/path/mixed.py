@@ -12,8 +12,8 @@ from concurrent.futures import Executor
 
 import numpy as np
 
+from ..loops.clusters import gap_parts
 from ..loops.levels import add_rows, lower_duals
-from ..loops.partition import gap_parts
 from ..loops.routing import residuals
 from ..problem import Floats, Ints
 from .levels import Level
@@ -44,7 +44,7 @@ def mixed_labels(
     key = np.where(opened, count + node * count + labels, labels)
     _, key = np.unique(key, return_inverse=True)
     if q > 0:
-        error = 0.5 * base.m * ((base.a - center[labels]) ** 2).sum(axis=1)
+        error = 0.5 * base.masses * ((base.A - center[labels]) ** 2).sum(axis=1)
         size, weight = np.bincount(key), np.bincount(key, np.where(opened, error, 0.0))
         order = np.argsort(-weight, kind="stable")
         fits = (np.cumsum(size[order]) <= BUDGET // 2) & (weight[order] > 0)
@@ -59,7 +59,7 @@ def surroundings(base: Level, labels: Ints, count: int, opened: np.ndarray) -> n
     """Mark the clusters that hold opened samples, and those within RINGS edges of them."""
     near = np.zeros(count, dtype=np.bool_)
     near[labels[opened]] = True
-    x, y = labels[base.ei], labels[base.ej]
+    x, y = labels[base.tail], labels[base.head]
     for _ in range(RINGS):
         wider = near.copy()
         wider[y[near[x]]] = True
@@ -84,7 +84,7 @@ def solve_mixed(
     surroundings of what is open are solved; duals across their border stay as they are.
     """
     base, labels = levels[0], clusters.labels
-    by_cluster = residuals(base.m, base.a, labels, clusters.center)
+    by_cluster = residuals(base.masses, base.A, labels, clusters.center)
     opened |= heavy(by_cluster, 0.3 * room)[labels]
     nodes, _ = mixed_labels(levels, labels, clusters.center, clusters.count, opened)
     own = surroundings(base, labels, clusters.count, opened)[labels]
@@ -93,26 +93,26 @@ def solve_mixed(
     key = key.astype(np.int64)
     graph, link = part.contracted(key, int(key.max()) + 1)
     graph.refresh()
-    found = solve_top(graph, gamma * graph.W, 0.15 * room, pool)
+    found = solve_top(graph, gamma * graph.w, 0.15 * room, pool)
     inside = lower_duals(
-        part.ei,
-        part.ej,
+        part.tail,
+        part.head,
         c[edges],
         link.up,
         link.share,
         found.labels[key],
-        part.lam,
-        graph.lam,
+        part.Lam,
+        graph.Lam,
         graph.before,
     )
-    base.lam[edges] = part.lam
+    base.Lam[edges] = part.Lam
     base.refresh()
     new = labels.copy()
     new[samples] = clusters.count + found.labels[key]
     kept, new = np.unique(new, return_inverse=True)
     new = new.astype(np.int64)
     center = np.concatenate([clusters.center, found.center])[kept]
-    fit, slack = gap_parts(base.ei, base.ej, c, base.m, base.a, base.lam, new, center)
+    fit, slack = gap_parts(base.tail, base.head, c, base.masses, base.A, base.Lam, new, center)
     parts = two_parts(base, new, len(center), edges[inside])
     if fit > room - slack > 0:
         fit = smooth(base, c, new, center, parts, room - slack, 2 * SWEEPS, pool)
@@ -126,10 +126,10 @@ def cut_out(base: Level, own: np.ndarray, weights: Floats) -> tuple[Level, Ints,
     samples and the edges of the part.
     """
     samples, number = np.flatnonzero(own), np.cumsum(own) - 1
-    i, j = own[base.ei], own[base.ej]
+    i, j = own[base.tail], own[base.head]
     edges, out, into = (np.flatnonzero(e) for e in (i & j, i & ~j, j & ~i))
-    sums = base.sums[samples]
-    add_rows(sums, number[base.ei[out]], -base.lam[out])
-    add_rows(sums, number[base.ej[into]], base.lam[into])
-    ends = number[base.ei[edges]], number[base.ej[edges]]
-    return Level(*ends, weights[edges], base.m[samples], sums, base.lam[edges]), samples, edges
+    MZ = base.MZ[samples]
+    add_rows(MZ, number[base.tail[out]], -base.Lam[out])
+    add_rows(MZ, number[base.head[into]], base.Lam[into])
+    ends = number[base.tail[edges]], number[base.head[edges]]
+    return Level(*ends, weights[edges], base.masses[samples], MZ, base.Lam[edges]), samples, edges

@@ -56,11 +56,11 @@ class Newton:
 
     def __init__(self, base: Level) -> None:
         self.base = base
-        self.z = base.sums * base.im[:, None]
-        self.spread = dual_loss(base.m, self.z)
-        self.u = np.empty(base.lam.shape, np.float32)
-        self.stiff = np.empty(len(base.ei), np.float32)
-        self.A, self.before = self.z, self.z
+        self.Z = base.MZ * base.inv_mass[:, None]
+        self.spread = dual_loss(base.masses, self.Z)
+        self.u = np.empty(base.Lam.shape, np.float32)
+        self.stiff = np.empty(len(base.tail), np.float32)
+        self.A, self.before = self.Z, self.Z
         self.gamma = self.gamma_before = 0.0
 
     def advance(
@@ -94,7 +94,7 @@ class Newton:
         start *= ahead
         start += self.A
         point = self._at(start, c, pool)
-        if self.gamma == 0 and point is not None and point.least < 1 / self.base.m.max():
+        if self.gamma == 0 and point is not None and point.least < 1 / self.base.masses.max():
             return None  # a pair nearer to each other than its pull moves them: it fuses
         bends = 0
         while point is not None and point.gap > target:
@@ -120,19 +120,19 @@ class Newton:
         self.gamma, self.gamma_before = arrays["smooth_gammas"].tolist()
         return True
 
-    def duals(self, c: Floats, lam: Floats) -> None:
+    def duals(self, c: Floats, Lam: Floats) -> None:
         """λ = c u at the last point that was solved, in place."""
-        full_pulls(self.base.ei, self.base.ej, c, self.A, lam)
+        full_pulls(self.base.tail, self.base.head, c, self.A, Lam)
 
     def _at(self, A: Floats, c: Floats, pool: Executor | None) -> SmoothPoint | None:
         base = self.base
         G = np.empty_like(A)
-        value = fits(base.m, A, self.z, G)
+        value = fits(base.masses, A, self.Z, G)
         found = over_halves(base, pulls, pool, c, A, self.u, self.stiff, G)
         least = min(least for _, least in found)
         if least <= 0:
             return None
-        gap = dual_loss(base.im, G)
+        gap = dual_loss(base.inv_mass, G)
         return SmoothPoint(A, G, value + sum(total for total, _ in found), gap, least)
 
     def _newton(
@@ -140,9 +140,11 @@ class Newton:
     ) -> tuple[Floats, int]:
         """Solve ∇²F x = −G by conjugate gradients until ‖residual‖² ≤ share · ‖G‖²."""
         base = self.base
-        m = base.m.astype(np.float32)[:, None]
-        degree = np.bincount(base.ei, self.stiff, base.n) + np.bincount(base.ej, self.stiff, base.n)
-        scale = (1 / (base.m + degree)).astype(np.float32)[:, None]
+        masses = base.masses.astype(np.float32)[:, None]
+        degree = np.bincount(base.tail, self.stiff, base.n) + np.bincount(
+            base.head, self.stiff, base.n
+        )
+        scale = (1 / (base.masses + degree)).astype(np.float32)[:, None]
         rest = -G.astype(np.float32)
         x, p, out = np.zeros_like(rest), np.zeros_like(rest), np.empty_like(rest)
         goal, before, used = share * float(np.vdot(rest, rest)), 1.0, 0
@@ -152,7 +154,7 @@ class Newton:
             p *= np.float32(slope / before if used else 0.0)
             p += y
             before = slope
-            np.multiply(m, p, out=out)
+            np.multiply(masses, p, out=out)
             over_halves(base, bend, pool, self.u, self.stiff, p, out)
             step = np.float32(slope / float(np.vdot(p, out)))
             x += step * p

@@ -44,12 +44,12 @@ class Frozen:
     residual: float
 
 
-def principal(sums: Floats, m: Floats, drop: float) -> tuple[Floats, float]:
+def principal(MZ: Floats, masses: Floats, drop: float) -> tuple[Floats, float]:
     """Basis (r, s) of the principal axes of Z; the part left out is ≤ ``drop``.
 
     Returns the basis and ½ Σ m‖z − Pz‖².
     """
-    half = sums / np.sqrt(m)[:, None]
+    half = MZ / np.sqrt(masses)[:, None]
     if half.shape[1] <= half.shape[0]:
         gram = half.T @ half
         if _diagonal(gram):  # columns are principal axes already, as an exact embedding's are
@@ -79,10 +79,10 @@ def span(top: Level) -> Floats | None:
 
     Centroids of the top, and the best duals, lie in it: nothing is lost above the clusters.
     """
-    k, r = top.sums.shape
+    k, r = top.MZ.shape
     if k <= WIDE or k > WORTH * r:  # of fewer clusters sweeps cost nothing in any dimension
         return None
-    return np.ascontiguousarray(np.linalg.qr(top.sums.T)[0])
+    return np.ascontiguousarray(np.linalg.qr(top.MZ.T)[0])
 
 
 def freeze(
@@ -98,10 +98,10 @@ def freeze(
     ``inside`` marks the edges of ``base`` within nodes of ``top``. Returns None if a rotation does
     not pay or would cost too much of the allowed gap.
     """
-    r = base.sums.shape[1]
+    r = base.MZ.shape[1]
     if r <= LOW:
         return None
-    values, vectors = np.linalg.eigh(top.sums.T @ (top.sums * top.im[:, None]))
+    values, vectors = np.linalg.eigh(top.MZ.T @ (top.MZ * top.inv_mass[:, None]))
     lost = 0.5 * np.cumsum(np.maximum(values, 0.0))
     first = min(int(np.searchsorted(lost, EMPTY * allowed, side="right")), r - 1)
     if r - first > WORTH * r:
@@ -111,27 +111,27 @@ def freeze(
         np.ascontiguousarray(vectors[:, first:][:, ::-1]),
     )
     edges = np.flatnonzero(inside)
-    ei, ej = base.ei[edges], base.ej[edges]
-    across = base.lam[edges] @ N
-    rest = base.sums @ N
-    add_rows(rest, ei, -across)
-    add_rows(rest, ej, across)
-    residual = 0.5 * float((rest**2 * base.im[:, None]).sum())
-    kept = ((base.lam[edges] @ Q) ** 2).sum(axis=1)
+    tail, head = base.tail[edges], base.head[edges]
+    across = base.Lam[edges] @ N
+    rest = base.MZ @ N
+    add_rows(rest, tail, -across)
+    add_rows(rest, head, across)
+    residual = 0.5 * float((rest**2 * base.inv_mass[:, None]).sum())
+    kept = ((base.Lam[edges] @ Q) ** 2).sum(axis=1)
     room = np.sqrt(np.maximum(c[edges] ** 2 - kept, 0.0))
     if residual > 0.1 * FROZEN * allowed:
         slack = 1 - np.sqrt((across**2).sum(axis=1)) / np.maximum(room, 1e-300)
-        kappa = base.W[edges] * np.maximum(slack, 0.02)
-        y = multigrid.solve(base.n, ei, ej, kappa, rest, reduction=0.01, pool=pool)
-        flow = across + kappa[:, None] * (y[ei] - y[ej])
+        kappa = base.w[edges] * np.maximum(slack, 0.02)
+        y = multigrid.solve(base.n, tail, head, kappa, rest, reduction=0.01, pool=pool)
+        flow = across + kappa[:, None] * (y[tail] - y[head])
         norms = np.sqrt((flow**2).sum(axis=1))
         flow *= np.minimum(1.0, room / np.maximum(norms, 1e-300))[:, None]
         change = flow - across
-        add_rows(rest, ei, -change)
-        add_rows(rest, ej, change)
-        across, residual = flow, 0.5 * float((rest**2 * base.im[:, None]).sum())
+        add_rows(rest, tail, -change)
+        add_rows(rest, head, change)
+        across, residual = flow, 0.5 * float((rest**2 * base.inv_mass[:, None]).sum())
     if residual > FROZEN * allowed:
         return None
-    used = np.zeros(len(base.ei))
+    used = np.zeros(len(base.tail))
     used[edges] = (across**2).sum(axis=1)
     return Frozen(Q, used, residual)

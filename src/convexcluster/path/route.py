@@ -15,8 +15,8 @@ from concurrent.futures import Executor
 
 import numpy as np
 
+from ..loops.clusters import cluster_means
 from ..loops.levels import add_rows, lower_duals
-from ..loops.partition import means
 from ..loops.routing import (
     best_steps,
     conductances,
@@ -63,7 +63,7 @@ ROUNDS, GAIN = 4, 0.8
 STEPS = 6
 
 
-def descend(
+def bring_down(
     levels: list[Level],
     c: list[Floats],
     labels: list[Ints],
@@ -80,14 +80,14 @@ def descend(
     for q in range(len(levels) - 2, -1, -1):
         level, above, link = levels[q], levels[q + 1], levels[q].above
         inside = lower_duals(
-            level.ei,
-            level.ej,
+            level.tail,
+            level.head,
             c[q],
             link.up,
             link.share,
             labels[q],
-            level.lam,
-            above.lam,
+            level.Lam,
+            above.Lam,
             above.before,
         )
         level.refresh()
@@ -107,11 +107,11 @@ def rescale(
     The extrapolation is exact where a flow is affine in γ and overshoots where capacities bend it;
     which of them holds is known once the centroids are.
     """
-    given = level.ei, level.ej, level.m, level.a, level.lam, last, inside, labels, center
+    given = level.tail, level.head, level.masses, level.A, level.Lam, last, inside, labels, center
     steps = np.clip(best_steps(*given), -1.0, FURTHER)
     steps[np.abs(steps) < NO_STEP] = 0.0
     if steps.any():
-        stretch(level.ei, c, level.lam, last, inside, labels, steps)
+        stretch(level.tail, c, level.Lam, last, inside, labels, steps)
         level.refresh()
 
 
@@ -119,7 +119,7 @@ def two_parts(level: Level, labels: Ints, count: int, inside: Ints) -> list[Ints
     """Edges inside clusters, halved where that pays."""
     if len(inside) < WORTH_HALVING:
         return [inside]
-    where = labels[level.ei[inside]]
+    where = labels[level.tail[inside]]
     second = second_half(np.bincount(where, minlength=count))[where]
     return [part for part in (inside[~second], inside[second]) if len(part)]
 
@@ -135,13 +135,16 @@ def smooth(
     pool: Executor | None = None,
 ) -> float:
     """Sweep over the edges inside clusters until R ≤ goal, two passes at a time."""
-    left = float(residuals(level.m, level.a, labels, center).sum())
+    left = float(residuals(level.masses, level.A, labels, center).sum())
     damp = np.float64(DAMPED)
-    jobs = [(level.ei, level.ej, c, level.im, level.a, level.lam, part, 2, damp) for part in parts]
+    jobs = [
+        (level.tail, level.head, c, level.inv_mass, level.A, level.Lam, part, 2, damp)
+        for part in parts
+    ]
     while left > goal and passes > 0:
         side_by_side(pool, sweep, jobs)
         passes -= 2
-        left = float(residuals(level.m, level.a, labels, center).sum())
+        left = float(residuals(level.masses, level.A, labels, center).sum())
     return left
 
 
@@ -154,30 +157,30 @@ def correct(
     for what the capacities held up.
     """
     if goal < clusters.fit <= NEAR * goal:
-        polish(level, c, clusters, goal, pool)
+        polish_inside(level, c, clusters, goal, pool)
     for _ in range(STEPS):
         if clusters.fit <= goal:
             return
         before = clusters.fit
-        clusters.fit = electrical(level, c, clusters.labels, clusters.center, goal, pool)
+        clusters.fit = electrical_step(level, c, clusters.labels, clusters.center, goal, pool)
         if clusters.fit > STALLED * before:
             break
     for _ in range(ROUNDS):
         before = clusters.fit
         if clusters.fit > goal > 0:
-            polish(level, c, clusters, goal, pool)
+            polish_inside(level, c, clusters, goal, pool)
         if clusters.fit <= goal or clusters.fit > GAIN * before:
             return
 
 
 def marked_halves(level: Level, labels: Ints, marked: np.ndarray) -> list[np.ndarray]:
     """The marked clusters in two halves of about equally many edges, or in one if they are few."""
-    sizes = edges_inside(level.ei, level.ej, labels, len(marked))
+    sizes = edges_inside(level.tail, level.head, labels, len(marked))
     second = second_half(np.where(marked, sizes, 0))
     return [half for half in (marked & ~second, marked & second) if half.any()]
 
 
-def polish(
+def polish_inside(
     level: Level, c: Floats, clusters: Clusters, goal: float, pool: Executor | None = None
 ) -> None:
     """Sweeps with momentum inside the clusters that carry the residual.
@@ -186,18 +189,18 @@ def polish(
     top level serves here as well.
     """
     labels, center = clusters.labels, clusters.center
-    by_cluster = residuals(level.m, level.a, labels, center)
+    by_cluster = residuals(level.masses, level.A, labels, center)
     marked = heavy(by_cluster, 0.2 * goal)
     rest = float(by_cluster[~marked].sum())
     carried = float(by_cluster[marked].sum())
 
     def one(half: np.ndarray) -> tuple[Ints, Ints, Level, float]:
-        nodes, inside, si, sj = subgraph(level.ei, level.ej, labels, half)
-        shifted = level.m[nodes, None] * (level.a[nodes] - center[labels[nodes]])
-        lam = level.lam[inside]
-        add_rows(shifted, si, lam)
-        add_rows(shifted, sj, -lam)
-        part = Level(si, sj, level.W[inside], level.m[nodes], shifted, lam)
+        nodes, inside, si, sj = subgraph(level.tail, level.head, labels, half)
+        shifted = level.masses[nodes, None] * (level.A[nodes] - center[labels[nodes]])
+        Lam = level.Lam[inside]
+        add_rows(shifted, si, Lam)
+        add_rows(shifted, sj, -Lam)
+        part = Level(si, sj, level.w[inside], level.masses[nodes], shifted, Lam)
         part.refresh()
         share = float(by_cluster[half].sum()) / carried
         return nodes, inside, part, accelerate(part, c[inside], share * (goal - rest), POLISH)
@@ -207,12 +210,12 @@ def polish(
     left = rest + sum(loss for *_, loss in found)
     if left < clusters.fit:
         for nodes, inside, part, _ in found:
-            level.lam[inside] = part.lam
-            level.a[nodes] = part.a + center[labels[nodes]]
+            level.Lam[inside] = part.Lam
+            level.A[nodes] = part.A + center[labels[nodes]]
         clusters.fit = left
 
 
-def electrical(
+def electrical_step(
     level: Level,
     c: Floats,
     labels: Ints,
@@ -221,17 +224,21 @@ def electrical(
     pool: Executor | None = None,
 ) -> float:
     """One electrical step with the sweeps that follow it; undone if it did harm."""
-    by_cluster = residuals(level.m, level.a, labels, center)
+    by_cluster = residuals(level.masses, level.A, labels, center)
     marked = heavy(by_cluster, 0.2 * goal)
-    _, balanced = means(level.m, level.a, labels, len(center))  # what flows inside can reach
+    _, balanced = cluster_means(
+        level.masses, level.A, labels, len(center)
+    )  # what flows inside can reach
 
     def one(half: np.ndarray) -> tuple[Ints, Ints, Floats, Floats]:
-        nodes, inside, si, sj = subgraph(level.ei, level.ej, labels, half)
-        kappa = conductances(c, level.W, inside, level.lam, FLOOR)
-        rhs = level.m[nodes, None] * (level.a[nodes] - balanced[labels[nodes]])
+        nodes, inside, si, sj = subgraph(level.tail, level.head, labels, half)
+        kappa = conductances(c, level.w, inside, level.Lam, FLOOR)
+        rhs = level.masses[nodes, None] * (level.A[nodes] - balanced[labels[nodes]])
         y = multigrid.solve(len(nodes), si, sj, kappa, rhs, reduction=ROUGH)
-        kept = nodes, inside, level.lam[inside], level.a[nodes]
-        push(level.ei, level.ej, c, level.im, inside, si, sj, kappa, y, level.lam, level.a)
+        kept = nodes, inside, level.Lam[inside], level.A[nodes]
+        push(
+            level.tail, level.head, c, level.inv_mass, inside, si, sj, kappa, y, level.Lam, level.A
+        )
         return kept
 
     jobs = [(half,) for half in marked_halves(level, labels, marked)]
@@ -240,8 +247,8 @@ def electrical(
     left = smooth(level, c, labels, center, parts, goal, AFTER, pool)
     before = float(by_cluster.sum())
     if left > before:
-        for nodes, inside, lam, a in kept:
-            level.lam[inside], level.a[nodes] = lam, a
+        for nodes, inside, Lam, A in kept:
+            level.Lam[inside], level.A[nodes] = Lam, A
         return before
     return left
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..graph import canonical, components
-from ..loops.partition import fuse, gap_parts, means
+from ..loops.clusters import cluster_means, fuse, gap_parts
 from ..loops.sweeps import DAMPED, clip_into, dual_loss, momentum, sweep
 from ..problem import Floats, Ints, Problem
 from ..solvers import ssnal
@@ -72,12 +72,12 @@ class Clusters:
         return self.fit + self.slack
 
 
-def clusters_of(level: Level, c: Floats, lam: Any = None, a: Any = None) -> Clusters:
+def clusters_of(level: Level, c: Floats, Lam: Any = None, A: Any = None) -> Clusters:
     """Read the clusters off the duals: those of the level, or others with their own points."""
-    lam, a = (level.lam, level.a) if lam is None else (lam, a)
-    labels, count = fuse(level.ei, level.ej, c, lam, level.n, MARGIN)
-    _, center = means(level.m, a, labels, count)
-    fit, slack = gap_parts(level.ei, level.ej, c, level.m, a, lam, labels, center)
+    Lam, A = (level.Lam, level.A) if Lam is None else (Lam, A)
+    labels, count = fuse(level.tail, level.head, c, Lam, level.n, MARGIN)
+    _, center = cluster_means(level.masses, A, labels, count)
+    fit, slack = gap_parts(level.tail, level.head, c, level.masses, A, Lam, labels, center)
     return Clusters(labels, count, center, fit, slack)
 
 
@@ -89,11 +89,11 @@ def best_reading(level: Level, c: Floats, A: Floats | None = None) -> Clusters:
     """
     readings = []
     for margin in (MARGIN, LAST_MARGIN):
-        labels, count = fuse(level.ei, level.ej, c, level.lam, level.n, margin)
-        for points in (level.a,) if A is None else (level.a, A):
-            _, center = means(level.m, points, labels, count)
-            given = level.m, level.a, level.lam, labels, center
-            fit, slack = gap_parts(level.ei, level.ej, c, *given)
+        labels, count = fuse(level.tail, level.head, c, level.Lam, level.n, margin)
+        for points in (level.A,) if A is None else (level.A, A):
+            _, center = cluster_means(level.masses, points, labels, count)
+            given = level.masses, level.A, level.Lam, labels, center
+            fit, slack = gap_parts(level.tail, level.head, c, *given)
             readings.append(Clusters(labels, count, center, fit, slack))
     return min(readings, key=lambda reading: reading.gap)
 
@@ -114,8 +114,8 @@ def keep_together(
     joined = canonical(components(pairs, clusters.count + len(first))[: clusters.count])
     labels, count = joined[clusters.labels], int(joined.max()) + 1
     base.refresh()
-    _, center = means(base.m, base.a, labels, count)
-    fit, slack = gap_parts(base.ei, base.ej, c, base.m, base.a, base.lam, labels, center)
+    _, center = cluster_means(base.masses, base.A, labels, count)
+    fit, slack = gap_parts(base.tail, base.head, c, base.masses, base.A, base.Lam, labels, center)
     if fit + slack > room:
         return clusters
     return replace(clusters, labels=labels, count=count, center=center, fit=fit, slack=slack)
@@ -130,66 +130,66 @@ def solve_top(level: Level, c: Floats, target: float, pool: Executor | None = No
     found = clusters_of(level, c)
     if found.gap <= target or len(c) == 0:
         return found
-    single = level.sums.shape[1] > WIDE
+    single = level.MZ.shape[1] > WIDE
     kind: Any = np.float32 if single else np.float64
-    lam: Any = level.lam.astype(kind, copy=False)
-    a: Any = level.a.astype(kind, copy=False)
-    im: Any = level.im.astype(kind, copy=False)
+    Lam: Any = level.Lam.astype(kind, copy=False)
+    A: Any = level.A.astype(kind, copy=False)
+    inv_mass: Any = level.inv_mass.astype(kind, copy=False)
     room: Any = c.astype(kind, copy=False)
     damp = kind(DAMPED)
-    last = lam.copy()
+    last = Lam.copy()
     weight, loss, passes, check = 1.0, np.inf, 0, BLOCK
-    limit = max(MAX_PASSES, int(SMALL_WORK / (1 + level.lam.size)))
+    limit = max(MAX_PASSES, int(SMALL_WORK / (1 + level.Lam.size)))
     while passes < limit:
-        over_halves(level, sweep, pool, room, im, a, lam, after=(BLOCK, damp))
+        over_halves(level, sweep, pool, room, inv_mass, A, Lam, after=(BLOCK, damp))
         passes += BLOCK
         if passes >= check:
-            found = clusters_of(level, c, lam, a)
+            found = clusters_of(level, c, Lam, A)
             if single and found.gap <= target:
-                found = _in_double(level, c, lam, a)
+                found = _in_double(level, c, Lam, A)
             if found.gap <= target:
                 break
             check = passes + max(BLOCK, passes // 4 // BLOCK * BLOCK)
-        now = dual_loss(level.m, a)
+        now = dual_loss(level.masses, A)
         if now > loss:
             weight = 1.0
         loss = now
         following = 0.5 * (1 + np.sqrt(1 + 4 * weight * weight))
         beta = kind((weight - 1) / following)
-        over_halves(level, momentum, pool, room, im, a, lam, last, after=(beta,))
+        over_halves(level, momentum, pool, room, inv_mass, A, Lam, last, after=(beta,))
         weight = following
     if single and passes >= limit:
-        found = _in_double(level, c, lam, a)
+        found = _in_double(level, c, Lam, A)
     if found.gap > target:
         found = best_reading(level, c)
-    if found.gap > NEAR_ENOUGH * target and level.lam.size <= NEWTON_SIZE:
+    if found.gap > NEAR_ENOUGH * target and level.Lam.size <= NEWTON_SIZE:
         found = _newton(level, c, target, found)
-    found.passes, found.work = passes, float(passes) * level.lam.size
+    found.passes, found.work = passes, float(passes) * level.Lam.size
     return found
 
 
 def _newton(level: Level, c: Floats, target: float, found: Clusters) -> Clusters:
     """Semismooth Newton where sweeps are slow: long chains of clusters, or masses far apart."""
-    edges = np.stack([level.ei, level.ej], axis=1)
-    problem = Problem(level.sums * level.im[:, None], edges, c, 1.0, level.m)
-    kept = level.lam.copy()
-    steps = int(np.clip(NEWTON_WORK / level.lam.size, LEAST_STEPS, MOST_STEPS))
-    solution = drive(ssnal.METHOD, problem, NEWTON_SHARE * target, steps, warm=level.lam)
-    level.lam[:] = solution.Lam
+    edges = np.stack([level.tail, level.head], axis=1)
+    problem = Problem(level.MZ * level.inv_mass[:, None], edges, c, 1.0, level.masses)
+    kept = level.Lam.copy()
+    steps = int(np.clip(NEWTON_WORK / level.Lam.size, LEAST_STEPS, MOST_STEPS))
+    solution = drive(ssnal.METHOD, problem, NEWTON_SHARE * target, steps, warm=level.Lam)
+    level.Lam[:] = solution.Lam
     level.refresh()
     better = best_reading(level, c, np.ascontiguousarray(solution.A))
     if better.gap < found.gap:
         return better
-    level.lam[:] = kept
+    level.Lam[:] = kept
     level.refresh()
     return found
 
 
-def _in_double(level: Level, c: Floats, lam: Any, a: Any) -> Clusters:
+def _in_double(level: Level, c: Floats, Lam: Any, A: Any) -> Clusters:
     """Take over duals of single precision, feasible in double; ``a`` is set to their points."""
-    clip_into(lam, c, level.lam)
+    clip_into(Lam, c, level.Lam)
     level.refresh()
-    a[:] = level.a
+    A[:] = level.A
     return clusters_of(level, c)
 
 
@@ -198,16 +198,20 @@ def accelerate(level: Level, c: Floats, stop: float, passes: int) -> float:
 
     Gives up when a block gains less than SLOW; returns the loss.
     """
-    last, damp = level.lam.copy(), np.float64(DAMPED)
-    weight, loss = 1.0, dual_loss(level.m, level.a)
+    last, damp = level.Lam.copy(), np.float64(DAMPED)
+    weight, loss = 1.0, dual_loss(level.masses, level.A)
     for _ in range(0, passes, BLOCK):
-        sweep(level.ei, level.ej, c, level.im, level.a, level.lam, level.every, BLOCK, damp)
-        now = dual_loss(level.m, level.a)
+        sweep(
+            level.tail, level.head, c, level.inv_mass, level.A, level.Lam, level.every, BLOCK, damp
+        )
+        now = dual_loss(level.masses, level.A)
         if now <= stop or now > (1 - SLOW) * loss:
             return now
         loss = now
         following = 0.5 * (1 + np.sqrt(1 + 4 * weight * weight))
         beta = np.float64((weight - 1) / following)
-        momentum(level.ei, level.ej, c, level.im, level.a, level.lam, last, level.every, beta)
+        momentum(
+            level.tail, level.head, c, level.inv_mass, level.A, level.Lam, last, level.every, beta
+        )
         weight = following
-    return dual_loss(level.m, level.a)
+    return dual_loss(level.masses, level.A)

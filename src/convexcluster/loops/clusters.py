@@ -26,18 +26,18 @@ def find(parent: Ints, x: int) -> int:
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS, error_model="numpy")
-def fuse(ei: Ints, ej: Ints, c: Floats, lam: Reals, n: int, margin: float) -> tuple[Ints, int]:
+def fuse(tail: Ints, head: Ints, c: Floats, Lam: Reals, n: int, margin: float) -> tuple[Ints, int]:
     """Components of the edges with ‖λ‖ < c(1 − margin), numbered by first node."""
     parent = np.arange(n)
-    r = lam.shape[1]
-    for e in range(len(ei)):
+    r = Lam.shape[1]
+    for e in range(len(tail)):
         bound = c[e] * (1 - margin)
-        row = lam[e]
+        row = Lam[e]
         s = row[0] - row[0]  # 0 in the precision of λ
         for k in range(r):
             s += row[k] * row[k]
         if s < bound * bound:
-            x, y = find(parent, ei[e]), find(parent, ej[e])
+            x, y = find(parent, tail[e]), find(parent, head[e])
             if x < y:
                 parent[y] = x
             elif y < x:
@@ -54,16 +54,16 @@ def fuse(ei: Ints, ej: Ints, c: Floats, lam: Reals, n: int, margin: float) -> tu
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS, error_model="numpy")
-def means(m: Floats, a: Reals, labels: Ints, count: int) -> tuple[Floats, Floats]:
+def cluster_means(masses: Floats, A: Reals, labels: Ints, count: int) -> tuple[Floats, Floats]:
     """Masses and mass means of a per label."""
-    r = a.shape[1]
+    r = A.shape[1]
     total = np.zeros(count)
     center = np.zeros((count, r))
-    for i in range(len(m)):
+    for i in range(len(masses)):
         t = labels[i]
-        total[t] += m[i]
+        total[t] += masses[i]
         for k in range(r):
-            center[t, k] += m[i] * a[i, k]
+            center[t, k] += masses[i] * A[i, k]
     for t in range(count):
         for k in range(r):
             center[t, k] /= total[t]
@@ -72,29 +72,36 @@ def means(m: Floats, a: Reals, labels: Ints, count: int) -> tuple[Floats, Floats
 
 @njit(cache=True, nogil=True, fastmath=SUMS, error_model="numpy")
 def gap_parts(
-    ei: Ints, ej: Ints, c: Floats, m: Floats, a: Reals, lam: Reals, labels: Ints, center: Floats
+    tail: Ints,
+    head: Ints,
+    c: Floats,
+    masses: Floats,
+    A: Reals,
+    Lam: Reals,
+    labels: Ints,
+    center: Floats,
 ) -> tuple[float, float]:
     """½ Σ m‖a − C‖² and Σ_l (c‖DC‖ − ⟨λ, DC⟩) over the edges between clusters.
 
     Their sum is the duality gap of A = C[labels] if a is the dual point of Λ.
     """
-    r = a.shape[1]
+    r = A.shape[1]
     fit, slack = 0.0, 0.0
-    for i in range(len(m)):
+    for i in range(len(masses)):
         s = 0.0
         t = labels[i]
         for k in range(r):
-            d = a[i, k] - center[t, k]
+            d = A[i, k] - center[t, k]
             s += d * d
-        fit += 0.5 * m[i] * s
-    for e in range(len(ei)):
-        x, y = labels[ei[e]], labels[ej[e]]
+        fit += 0.5 * masses[i] * s
+    for e in range(len(tail)):
+        x, y = labels[tail[e]], labels[head[e]]
         if x != y:
             s, q = 0.0, 0.0
             for k in range(r):
                 d = center[x, k] - center[y, k]
                 s += d * d
-                q += d * lam[e, k]
+                q += d * Lam[e, k]
             slack += c[e] * np.sqrt(s) - q
     return fit, slack
 
