@@ -21,6 +21,7 @@ from convexcluster.certificate import (
 from convexcluster.certificate.flows import absorbable, route
 from convexcluster.certificate.reduced import gradient, newton, reduce
 from convexcluster.graph import canonical, component_means, components, gamma_range, incidence
+from convexcluster.solvers import prove
 
 
 def knn_like(rng, n, extra):
@@ -181,13 +182,24 @@ def test_gamma_zero_fuses_equal_samples_only():
     assert wrong == "not certified: at gamma = 0 only equal samples are fused"
 
 
-def test_certificate_of_contracted_samples_leaves_the_partition_open():
+def test_errors_enter_the_radius_as_squares_and_cells_leave_the_partition_open():
     problem = Problem.of([[0.0], [4.0]], [[0, 1]], [1.0], gamma=2.5)
-    fused = Solution(np.full((2, 1), 2.0), np.array([[-2.0]]), 0.0, 0.0, Status.CONVERGED, 1)
-    found = certify(problem, fused, coarsening_error=0.3, clipped_share=0.1)
-    assert found.partition == "not certified: samples were contracted before the solve"
-    assert found.radius == pytest.approx(0.3)
+    fused = Solution(np.full((2, 1), 2.0), np.array([[-1.6]]), 0.08, 0.02, Status.CONVERGED, 1)
+    found = certify(problem, fused, embedding_error=0.3, coarsening_error=0.4, clipped_share=0.1)
+    # √(2(G + δ) + τ² + ‖V‖²), each part of it a gap of its own; δ is round-off here
+    squares = 2 * (0.08 + found.rounding) + 0.3**2 + 0.4**2
+    assert found.radius == pytest.approx(np.sqrt(squares), rel=1e-15)
+    assert (found.embedding_error, found.coarsening_error) == (0.3, 0.4)
     assert found.clipped_share == 0.1
+    cells = certify(problem, fused, embedding_error=0.3).partition
+    assert found.partition == (
+        "not certified: rows were grouped into cells before the solve, and not every cell is "
+        f"proved to fuse; on the cells: {cells}"
+    )
+    assert certify(problem, fused, coarsening_error=0.0).partition == "certified"
+    _, proved = prove(problem, fused, coarsening_error=0.4)
+    assert proved.partition.endswith("on the cells: certified")
+    assert proved.radius == pytest.approx(np.sqrt(2 * (proved.gap + proved.rounding) + 0.4**2))
 
 
 @pytest.mark.parametrize("seed", range(5))

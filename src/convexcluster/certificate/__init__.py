@@ -10,7 +10,7 @@ statement is a theorem about the optimum A* and never a threshold: how far A* ca
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -46,12 +46,12 @@ class Certificate:
     relative_gap : float
         G over ½ Σ mᵢ‖zᵢ − z̄‖².
     radius : float
-        Bound on ‖A − A*‖_M for the problem before embedding and coarsening:
-        √(2(G + δ) + τ²) + ``coarsening_error``, since the gap before embedding is G + δ + τ²/2.
+        √(2(G + δ) + τ² + ‖V‖²) ≥ ‖A − A*‖_M for the problem before embedding and coarsening, whose
+        gap is G + δ + τ²/2 + ‖V‖²/2: the residuals behind the three are orthogonal.
     embedding_error : float
         τ, the norm of what the embedding dropped.
     coarsening_error : float
-        Bound on the distance that contracting samples beforehand has caused.
+        ‖V‖, what grouping rows into cells before the solve has cost; 0 if every cell fuses.
     clipped_share : float
         Σ|λ₋|/Σ|λ| of a kernel that was not positive semidefinite; everything else in the
         certificate is about the clipped kernel.
@@ -98,6 +98,9 @@ def certify(
 ) -> Certificate:
     """Gather what is proved about ``solution``; ``partition=False`` skips the exact test.
 
+    With a ``coarsening_error`` the samples of ``problem`` are cells of rows, and the certificate is
+    about the rows: see :func:`on_rows`.
+
     Examples
     --------
     >>> from convexcluster import Status
@@ -108,21 +111,39 @@ def certify(
     """
     i, j = problem.edges.T
     verdict = "not certified: not asked for"
-    if coarsening_error > 0:
-        verdict = "not certified: samples were contracted before the solve"
-    elif partition:
+    if partition:
         fused = (solution.A[i] == solution.A[j]).all(axis=1)
         labels = components(problem.edges[fused], problem.n)
         verdict = certify_partition(problem, labels, solution.A, solution.Lam, embedding_error)
     rounding = gap_rounding(problem, solution.A, solution.Lam, solution.gap)
-    within = np.sqrt(2.0 * (solution.gap + rounding) + embedding_error**2)
-    return Certificate(
+    on_samples = Certificate(
         gap=solution.gap,
         relative_gap=solution.relative_gap,
-        radius=float(within) + coarsening_error,
+        radius=float(np.sqrt(2.0 * (solution.gap + rounding) + embedding_error**2)),
         embedding_error=embedding_error,
-        coarsening_error=coarsening_error,
         clipped_share=clipped_share,
         partition=verdict,
         rounding=rounding,
+    )
+    return on_rows(on_samples, coarsening_error)
+
+
+def on_rows(cells: Certificate, coarsening_error: float) -> Certificate:
+    """The certificate about the rows, from the one about the cells into which they were grouped.
+
+    Examples
+    --------
+    >>> cells = Certificate(gap=1.5, relative_gap=0.1, radius=2.0, embedding_error=1.0)
+    >>> on_rows(cells, 1.5).radius
+    2.5
+    """
+    if coarsening_error == 0:
+        return cells
+    squares = 2.0 * (cells.gap + cells.rounding) + cells.embedding_error**2 + coarsening_error**2
+    return replace(
+        cells,
+        radius=float(np.sqrt(squares)),
+        coarsening_error=coarsening_error,
+        partition="not certified: rows were grouped into cells before the solve, and not every "
+        f"cell is proved to fuse; on the cells: {cells.partition}",
     )

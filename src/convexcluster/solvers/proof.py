@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from ..certificate import Certificate, certify
+from ..certificate import Certificate, certify, on_rows
 from ..problem import Problem, Solution, Status
 from .auto import solve
 
@@ -21,6 +21,7 @@ def prove(
     solution: Solution,
     *,
     embedding_error: float = 0.0,
+    coarsening_error: float = 0.0,
     clipped_share: float = 0.0,
     max_iter: int | None = None,
 ) -> tuple[Solution, Certificate]:
@@ -31,7 +32,7 @@ def prove(
     problem : Problem
     solution : Solution
         Of that problem, by any solver.
-    embedding_error, clipped_share : float
+    embedding_error, coarsening_error, clipped_share : float
         As in :func:`convexcluster.certificate.certify`.
     max_iter : int, optional
         Limit on the iterations of each further solve.
@@ -61,4 +62,4 @@ def prove(
             found = proved(solution)
         if solution.status is not Status.CONVERGED:
             break
-    return solution, found
+    return solution, on_rows(found, coarsening_error)
