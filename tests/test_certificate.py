@@ -20,7 +20,8 @@ from convexcluster.certificate import (
 )
 from convexcluster.certificate.flows import absorbable, route
 from convexcluster.certificate.reduced import gradient, newton, reduce
-from convexcluster.graph import canonical, component_means, components, gamma_range, incidence
+from convexcluster.graph import components, gamma_range, incidence
+from convexcluster.partition import canonical, means
 from convexcluster.solvers import prove
 
 
@@ -258,7 +259,7 @@ def test_reduced_problem_and_its_newton():
     small = reduce(problem, labels)
     C = rng.normal(size=(8, 3))
     # F of the prolonged point is the reduced F plus the spread inside clusters, a constant
-    spread = problem.Z - component_means(problem.Z, problem.masses, labels)[labels]
+    spread = problem.Z - means(problem.Z, problem.masses, labels)[labels]
     constant = 0.5 * problem.masses @ (spread**2).sum(axis=1)
     assert problem.objective(C[labels]) == pytest.approx(small.objective(C) + constant, rel=1e-12)
     g = gradient(small, C)

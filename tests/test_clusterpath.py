@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy.cluster.hierarchy import is_valid_linkage
 
-from convexcluster.clusterpath import ClusterPath, Split
+from convexcluster.labels import cut
+from convexcluster.path.clusterpath import ABOVE, ClusterPath, Split
 from convexcluster.path.collect import PathBuilder
-from convexcluster.tree import ABOVE, cut, linkage
 
 
 def build(partitions, gammas, **kw):
@@ -42,6 +42,17 @@ def test_labels_at_and_between_the_grid(merging):
         merging.labels(0.5)
     with pytest.raises(ValueError, match="either"):
         merging.labels()
+
+
+def test_labels_of_a_step(merging, splitting):
+    for path in (merging, splitting):
+        for step, gamma in enumerate(path.gammas):
+            np.testing.assert_array_equal(path.labels(step=step), path.labels(gamma))
+            np.testing.assert_array_equal(path.labels(step=step - len(path)), path.labels(gamma))
+    with pytest.raises(IndexError):
+        merging.labels(step=3)
+    with pytest.raises(ValueError, match="either"):
+        merging.labels(1.0, step=0)
 
 
 def test_labels_by_count_fall_back_on_the_tree(merging):
@@ -86,7 +97,7 @@ def test_splits_are_recorded_and_closed_in_the_tree(splitting):
     np.testing.assert_array_equal(splitting.labels(1.0), [0, 0, 0, 1])
     np.testing.assert_array_equal(splitting.labels(2.0), [0, 0, 1, 1])
     np.testing.assert_array_equal(splitting.labels(3.0), [0, 0, 0, 0])
-    tree = linkage(splitting)
+    tree = splitting.to_linkage()
     assert is_valid_linkage(tree)
     np.testing.assert_array_equal(tree[:, 2], [1.0, 1.0, 2.0])  # together once, together for good
 

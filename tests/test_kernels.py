@@ -8,8 +8,8 @@ import pytest
 from scipy import sparse
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 
-from convexcluster.duplicates import distinct_rows, merged_masses
 from convexcluster.kernels import ALIASES, KERNELS, Kernel, auto_bandwidth, resolve_kernel
+from convexcluster.partition import distinct_rows
 from convexcluster.weights import build_graph
 
 rng = np.random.default_rng(0)
@@ -205,4 +205,3 @@ def test_distinct_rows():
     assert first.tolist() == [0, 1, 4]
     for found, want in zip(distinct_rows(sparse.csc_array(A)), (first, inverse)):
         np.testing.assert_array_equal(found, want)
-    assert merged_masses(np.arange(5.0), inverse).tolist() == [2.0, 4.0, 4.0]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from convexcluster.graph import component_means, components, incidence
+from convexcluster.graph import components, incidence
 from convexcluster.loops.edges import (
     equal_ends,
     extrapolate,
@@ -13,6 +13,7 @@ from convexcluster.loops.edges import (
     residual,
     sweep,
 )
+from convexcluster.partition import means as label_means
 
 
 def plain_sweep(tail, head, c, inv_mass, relax, backward, A, Lam):
@@ -138,7 +139,7 @@ def test_join_and_means(parts, share):
     np.testing.assert_array_equal(labels, plain)
     assert count == plain.max() + 1
     ours = means(labels, count, mass, Z)
-    np.testing.assert_allclose(ours, component_means(Z, mass, plain)[plain], rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(ours, label_means(Z, mass, plain)[plain], rtol=1e-12, atol=1e-14)
     for label in range(count):
         rows = ours[labels == label]
         assert (rows == rows[0]).all()  # to the last bit

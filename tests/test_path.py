@@ -8,7 +8,8 @@ from sklearn.datasets import make_blobs, make_moons
 from sklearn.neighbors import NearestNeighbors
 
 from convexcluster import solve_path
-from convexcluster.graph import component_means, components
+from convexcluster.graph import components
+from convexcluster.partition import means
 from convexcluster.path import checkpoint as checkpoint_module
 from convexcluster.path import components as components_module
 from convexcluster.problem import Problem
@@ -133,7 +134,7 @@ def test_more_dimensions_than_samples():
     assert path.certified.all()
     assert path.centroids(path.gammas[3]).shape[1] == 700
     component = components(edges, 60)
-    exact = component_means(X, np.ones(60), component)
+    exact = means(X, np.ones(60), component)
     np.testing.assert_allclose(path.centroids(path.gammas[-1]), exact, atol=1e-9)
 
 

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from convexcluster import Problem, solve
 from convexcluster.certificate import duality_gap, project, solution_radius
 from convexcluster.certificate.rounding import UNIT, roundings
-from convexcluster.graph import component_means, components
+from convexcluster.graph import components
+from convexcluster.partition import means
 
 TOL = 1e-10
 
@@ -70,10 +71,10 @@ def test_gap_is_never_negative_and_covers_every_other_point(problem, seed):
 def test_means_of_components_are_those_of_the_data(problem):
     A, reach = centroids(problem)
     labels = components(problem.edges, problem.n)
-    means = [component_means(X, problem.masses, labels) for X in (problem.Z, A)]
+    mean = [means(X, problem.masses, labels) for X in (problem.Z, A)]
     # Σ m‖a − a*‖² ≤ R² in a component of mass m bounds the error of its mean by R/√m
     blur = 2 * roundings(problem.n + 3) * (np.abs(problem.Z).max() + np.abs(A).max())
-    assert np.abs(means[0] - means[1]).max() <= reach / np.sqrt(problem.masses.min()) + blur
+    assert np.abs(mean[0] - mean[1]).max() <= reach / np.sqrt(problem.masses.min()) + blur
 
 
 @many

@@ -13,8 +13,8 @@ from scipy.cluster import hierarchy
 from sklearn.datasets import make_blobs
 
 from convexcluster import KernelConvexClustering, solve_path
-from convexcluster.graph import canonical, component_means
 from convexcluster.labels import cut
+from convexcluster.partition import canonical, means
 from convexcluster.path.collect import PathBuilder
 from convexcluster.plots.layout import Branches
 from convexcluster.report import notebook_html, write_report
@@ -401,7 +401,7 @@ def test_a_merged_cluster_keeps_its_colour(open_report, fitted):
     tree, builder = hierarchy.linkage(X, "ward"), PathBuilder(np.ones(20), 1.0)
     for k in range(20, 0, -1):
         labels = cut(tree, k)
-        builder.add(21.0 - k, labels, component_means(X, np.ones(20), labels), 0.0, True)
+        builder.add(21.0 - k, labels, means(X, np.ones(20), labels), 0.0, True)
     path = builder.build()
     report = open_report(path)
     colours = """() => Object.fromEntries([...document.querySelectorAll('#list button')].map(

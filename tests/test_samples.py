@@ -6,8 +6,8 @@ from scipy.cluster.hierarchy import is_valid_linkage
 from sklearn.metrics import adjusted_rand_score
 
 from convexcluster import solve_path
-from convexcluster.duplicates import sorted_rows
 from convexcluster.labels import cut, ward_tree
+from convexcluster.partition import sorted_rows
 from convexcluster.samples import (
     check_sample_weight,
     distinct_samples,

@@ -11,6 +11,7 @@ from convexcluster import KernelConvexClustering, solve_path
 from convexcluster.datasets import make_rings, make_spirals
 from convexcluster.graph import Graph
 from convexcluster.labels import cut, ward_tree
+from convexcluster.numerics.linkage import expand
 from convexcluster.selection import (
     SELECTORS,
     Null,
@@ -20,7 +21,7 @@ from convexcluster.selection import (
     select_at,
     spread,
 )
-from convexcluster.selection.average import PathAverage, average_tree, expand, refine
+from convexcluster.selection.average import PathAverage, average_tree, refine
 from convexcluster.selection.choose import runner_up
 from convexcluster.selection.cuts import NestedCuts, conductance_ratio, volume_entropy
 from convexcluster.weights import build_graph

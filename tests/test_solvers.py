@@ -10,7 +10,8 @@ from scipy.sparse import csr_array
 from convexcluster import Problem, Solution, Status, solve, solve_path
 from convexcluster.certificate import duality_gap, solution_radius
 from convexcluster.certificate.rounding import roundings
-from convexcluster.graph import component_means, components, incidence
+from convexcluster.graph import components, incidence
+from convexcluster.partition import means
 from convexcluster.solvers import SOLVERS, auto, prove, sweeps
 from convexcluster.solvers.routed import routed
 
@@ -83,10 +84,10 @@ def test_contract(solver, case):
     assert found.gap == pytest.approx(duality_gap(problem, found.A, found.Lam), rel=1e-9, abs=1e-18)
     # the mean of every component is that of the data: within R/√m by ‖A − A*‖_M ≤ R
     labels = components(problem.edges, problem.n)
-    means = [component_means(X, problem.masses, labels) for X in (problem.Z, found.A)]
+    mean = [means(X, problem.masses, labels) for X in (problem.Z, found.A)]
     blur = 2 * roundings(problem.n + 3) * (np.abs(problem.Z).max() + np.abs(found.A).max())
     lightest = np.sqrt(problem.masses.min())
-    assert np.abs(means[0] - means[1]).max() <= solution_radius(problem, found) / lightest + blur
+    assert np.abs(mean[0] - mean[1]).max() <= solution_radius(problem, found) / lightest + blur
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -407,7 +408,7 @@ def test_routing_finds_the_dual_of_the_right_partition(case):
     problem, solved = run(case, "auto", 1e-12)
     i, j = problem.edges.T
     labels = components(problem.edges[(solved.A[i] == solved.A[j]).all(axis=1)], problem.n)
-    centers = component_means(solved.A, problem.masses, labels)
+    centers = means(solved.A, problem.masses, labels)
     rough = centers + 1e-3 * np.random.default_rng(0).normal(size=centers.shape)
     target = 1e-6 * problem.scale
     found = routed(problem, labels, rough, target)

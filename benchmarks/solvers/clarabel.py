@@ -6,7 +6,7 @@ from importlib.util import find_spec
 
 import numpy as np
 
-from convexcluster.graph import canonical
+from convexcluster.partition import canonical
 
 from ..objective import Data
 

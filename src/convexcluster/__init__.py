@@ -18,7 +18,7 @@ _HOMES = {
     "Status": "problem",
     "solve": "solvers",
     "solve_path": "path",
-    "ClusterPath": "clusterpath",
+    "ClusterPath": "path.clusterpath",
     "KernelConvexClustering": "estimators",
     "ConvexClustering": "estimators",
     "tune": "tuning",
@@ -40,9 +40,9 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from .clusterpath import ClusterPath
     from .estimators import ConvexClustering, KernelConvexClustering
     from .path import solve_path
+    from .path.clusterpath import ClusterPath
     from .persistence import load
     from .problem import Problem, Solution, Status
     from .solvers import solve

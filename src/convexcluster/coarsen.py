@@ -21,6 +21,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from .neighbors import TREE_DIMENSION
+from .partition import canonical, ranks
 from .problem import Floats, Ints
 
 # Cells next to a cell that a row may move to: enough that walks in up to ten dimensions rarely end
@@ -177,8 +178,7 @@ def cells_of(centres: Floats, masses: Floats | None = None) -> Cells:
     _, first = np.unique(leaf, return_index=True)
     # Number the leaves in the order of the centres given, so that cell g is centre g.
     order = np.argsort(first, kind="stable")
-    rank = np.empty(len(first), dtype=np.int64)
-    rank[order] = np.arange(len(first))
+    rank = ranks(order)
     left = np.where(axis < 0, rank[np.where(axis < 0, left, 0)], left)
     kept = np.ascontiguousarray(centres[first[order]])
     return Cells(kept, origin, axis, cut, left, right, _nearby(kept), _hubs(kept))
@@ -240,7 +240,6 @@ def condense(X: Floats, budget: int, masses: Floats | None = None) -> tuple[Ints
     >>> labels, cells.means.ravel()
     (array([0, 0, 1, 1]), array([0.05, 5.1 ]))
     """
-    from .graph import canonical
     from .loops.coarsen import bisect, walk
 
     masses = np.ones(len(X)) if masses is None else np.ascontiguousarray(masses)

@@ -20,8 +20,9 @@ import numpy as np
 
 from .certificate import project
 from .coarse_error import CoarseningError
-from .graph import Graph, component_means, components
+from .graph import Graph, components
 from .numerics.laplacian import solve_laplacian
+from .partition import fused, means
 from .problem import Floats, Ints, Problem, Solution
 
 # Rounds of lowered conductances: on curves of 10⁵ rows the excess falls by a factor of two in each,
@@ -72,10 +73,9 @@ def points_error(
     -------
     CoarseningError
     """
-    i, j = coarse.edges.T
-    fused = components(coarse.edges[(solution.A[i] == solution.A[j]).all(axis=1)], coarse.n)
-    cluster = fused[labels]
-    C = component_means(solution.A, coarse.masses, fused)
+    clusters = fused(solution.A, coarse.edges)
+    cluster = clusters[labels]
+    C = means(solution.A, coarse.masses, clusters)
     inside = cluster[graph.edges[:, 0]] == cluster[graph.edges[:, 1]]
     between = Graph(graph.edges[~inside], graph.weights[~inside])
     home = cluster[graph.edges[inside, 0]]
@@ -142,7 +142,7 @@ def _routed(
     b = np.ascontiguousarray(b @ axes[:, dropped:])
 
     group = components(graph.edges, len(b))
-    mean = component_means(b / masses[:, None], masses, group)[group]
+    mean = means(b / masses[:, None], masses, group)[group]
     balanced = b - masses[:, None] * mean
     c, conductance = gamma * graph.weights, graph.weights.copy()
     ratio = np.empty(len(c))

@@ -20,22 +20,17 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import validate_data
 
 from .certificate import Certificate, certify
-from .clusterpath import ClusterPath
 from .coarse_steps import CoarseSteps
 from .embedding import Embedding
-from .graph import Graph, canonical
+from .graph import Graph
 from .kernels import Kernel
-from .labels import cluster_centroids, dual_coefficients, fusion_labels
+from .labels import dual_coefficients, fusion_labels
 from .large import TOL, points_grid, sensible_gap
+from .partition import by_size, canonical, means
 from .path import solve_path
+from .path.clusterpath import ClusterPath
 from .problem import Floats, Ints, Problem, Solution, Status
-from .samples import (
-    Samples,
-    by_size,
-    distinct_samples,
-    expand_linkage,
-    expand_path,
-)
+from .samples import Samples, distinct_samples, expand_linkage, expand_path
 from .selection import SELECTORS, Null, Selection, select, select_at
 from .solvers import solve_problem
 from .solvers.proof import prove
@@ -264,7 +259,7 @@ class Steps(CoarseSteps):
         self.labels_ = labels[index]
         self.n_clusters_ = int(labels.max()) + 1
         self.gamma_ = float(chosen.gamma)
-        self.centroids_ = cluster_centroids(solution.A, samples.masses, labels)
+        self.centroids_ = means(solution.A, samples.masses, labels)
         share = weight / np.bincount(index, weight)[index]
         self.dual_coef_ = dual_coefficients(problem, solution.A, labels)[:, index] * share
         self.embedding_ = embedding.Z if samples.unchanged else embedding.Z[index]

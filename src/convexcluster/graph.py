@@ -13,6 +13,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from .numerics.laplacian import solve_laplacian
+from .partition import canonical, means
 from .problem import Floats, Ints
 
 
@@ -51,27 +52,6 @@ def components(edges: Ints, n: int) -> Ints:
     return canonical(labels)
 
 
-def canonical(labels: np.ndarray) -> Ints:
-    """Renumber labels 0, 1, … in order of first appearance.
-
-    Examples
-    --------
-    >>> canonical(np.array([7, 7, 3, 7, 5]))
-    array([0, 0, 1, 0, 2])
-    """
-    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
-    rank = np.empty(len(first), dtype=np.int64)
-    rank[np.argsort(first)] = np.arange(len(first))
-    return rank[inverse.ravel()]
-
-
-def component_means(Z: Floats, masses: Floats, labels: Ints) -> Floats:
-    """Mass-weighted mean of the rows of every label, shape (n_labels, r)."""
-    k = int(labels.max()) + 1
-    member = sparse.csr_array((masses, (labels, np.arange(len(labels)))), shape=(k, len(labels)))
-    return (member @ Z) / np.asarray(member.sum(axis=1))[:, None]
-
-
 def quotient(edges: Ints, weights: Floats, labels: Ints) -> Graph:
     """Contract every label to one sample: edges between labels, with the sum of their weights.
 
@@ -103,7 +83,7 @@ def gamma_range(Z: Floats, edges: Ints, weights: Floats, masses: Floats) -> tupl
     if len(edges) == 0:
         return 0.0, 0.0
     labels = components(edges, n)
-    b = masses[:, None] * (Z - component_means(Z, masses, labels)[labels])
+    b = masses[:, None] * (Z - means(Z, masses, labels)[labels])
     if not b.any():
         return 0.0, 0.0
     try:

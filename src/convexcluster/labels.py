@@ -14,13 +14,12 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from .graph import canonical, component_means
 from .numerics.laplacian import factor
+from .numerics.linkage import cut, join
+from .partition import canonical, first, fused, means, twins
 from .problem import Floats, Ints, Problem
-from .tree import cut, join
 
 __all__ = [
-    "cluster_centroids",
     "cut",
     "dual_coefficients",
     "elbow",
@@ -39,13 +38,7 @@ def fusion_labels(A: Floats, edges: Ints) -> Ints:
     >>> fusion_labels(np.array([[0.0], [0.0], [1.0]]), np.array([[0, 1], [1, 2]]))
     array([0, 0, 1])
     """
-    from .loops.edges import equal_ends, join
-
-    i, j = (np.ascontiguousarray(end, dtype=np.int64) for end in edges.T)
-    fused, labels = np.empty(len(i), dtype=np.bool_), np.empty(len(A), dtype=np.int64)
-    equal_ends(i, j, np.ascontiguousarray(A, dtype=np.float64), fused)
-    join(i, j, fused, labels)
-    return labels
+    return fused(A, edges)
 
 
 def ward_tree(A: Floats, masses: Floats | None = None) -> Floats:
@@ -76,23 +69,17 @@ def ward_tree(A: Floats, masses: Floats | None = None) -> Floats:
     _, label = np.unique(A + 0.0, axis=0, return_inverse=True)
     label = canonical(label.ravel())
     k = int(label.max()) + 1
-    points = np.ascontiguousarray(component_means(A, masses, label))
+    points = np.ascontiguousarray(means(A, masses, label))
     left, right = np.empty(k - 1, dtype=np.int64), np.empty(k - 1, dtype=np.int64)
     cost = np.empty(k - 1)
     weight = np.bincount(label, masses, k).astype(np.float64)
     ward_chain(points, weight, left, right, cost)
 
     order = np.argsort(cost, kind="stable")
-    first = np.unique(label, return_index=True)[1]
-    twins = np.flatnonzero(first[label] != np.arange(n))
-    pairs = np.concatenate(
-        [
-            np.column_stack([first[label[twins]], twins]),
-            np.column_stack([first[left[order]], first[right[order]]]),
-        ]
-    )
-    heights = np.concatenate([np.zeros(len(twins)), np.sqrt(2.0 * cost[order])])
-    return join(pairs, heights, n)
+    sample, copies = first(label), twins(label)
+    merges = np.column_stack([sample[left[order]], sample[right[order]]])
+    heights = np.concatenate([np.zeros(len(copies)), np.sqrt(2.0 * cost[order])])
+    return join(np.concatenate([copies, merges]), heights, n)
 
 
 def sse_curve(linkage: Floats) -> Floats:
@@ -139,11 +126,6 @@ def elbow(sse: Floats, k_max: int = ELBOW_RANGE) -> int:
     return int(np.argmax(elbow_scores(sse, k_max))) + 1
 
 
-def cluster_centroids(A: Floats, masses: Floats, labels: Ints) -> Floats:
-    """Mass mean of the centroids of every cluster, shape (n_clusters, r)."""
-    return component_means(A, masses, labels)
-
-
 def dual_coefficients(problem: Problem, A: Floats, labels: Ints) -> Floats:
     """β (n_clusters × n) with c_t = Σ_j β_tj z_j, β ≥ 0 and rows that sum to one.
 
@@ -152,20 +134,19 @@ def dual_coefficients(problem: Problem, A: Floats, labels: Ints) -> Floats:
     unions of fused ones, and their centroid is the mass mean of those.
     """
     n = problem.n
-    fused = fusion_labels(A, problem.edges)
-    k = int(fused.max()) + 1
-    first = np.unique(fused, return_index=True)[1]
+    inner = fused(A, problem.edges)
+    k = int(inner.max()) + 1
     i, j = problem.edges.T
-    across = fused[i] != fused[j]
+    across = inner[i] != inner[j]
     distance = np.linalg.norm(A[i[across]] - A[j[across]], axis=1)
     q = problem.c[across] / distance
-    pairs = np.column_stack([fused[i[across]], fused[j[across]]])
-    mass = np.bincount(fused, problem.masses, k).astype(np.float64)
+    pairs = np.column_stack([inner[i[across]], inner[j[across]]])
+    mass = np.bincount(inner, problem.masses, k).astype(np.float64)
     # rows of the averaging matrix: share of each fused cluster in each cluster of `labels`
-    outer = labels[first]
+    outer = labels[first(inner)]
     total = np.bincount(outer, mass)
     share = sparse.csr_array((mass / total[outer], (outer, np.arange(k))))
     reduced = factor(pairs, q, mass)(share.toarray().T).T  # M + L_q is symmetric
     # where the factor would fill up the solve is iterative, and its last digits are restored
-    beta = np.maximum(reduced[:, fused] * problem.masses[np.newaxis, :n], 0.0)
+    beta = np.maximum(reduced[:, inner] * problem.masses[np.newaxis, :n], 0.0)
     return beta / beta.sum(axis=1, keepdims=True)

@@ -16,6 +16,7 @@ from scipy.spatial import KDTree
 from sklearn.neighbors import NearestNeighbors
 
 from .kernels import Samples, is_sparse
+from .partition import first
 from .problem import Floats, Ints
 
 # Trees find neighbours in O(log n) up to about this dimension; above it they visit everything.
@@ -195,8 +196,7 @@ def joining_edges(X: Samples, labels: Ints, *, precomputed: bool = False) -> Int
         far, length = _nearest_foreign(X, labels, count, precomputed)
         # the shortest edge out of each component; ties by sample, so that no cycle can form twice
         order = np.lexsort((np.arange(len(labels)), length))
-        _, first = np.unique(labels[order], return_index=True)
-        near = order[first]
+        near = order[first(labels[order])]
         pairs = np.unique(np.sort(np.column_stack([near, far[near]]), axis=1), axis=0)
         pairs, labels, count = _without_cycles(X, pairs, labels, count, precomputed)
         edges = np.vstack([edges, pairs])

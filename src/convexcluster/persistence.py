@@ -43,7 +43,7 @@ EPOCH = (1980, 1, 1, 0, 0, 0)
 # What a file may name, and where it is defined: nothing else is ever imported for it.
 ESTIMATORS = {"KernelConvexClustering": ".estimators", "ConvexClustering": ".estimators"}
 # Objects that turn themselves into arrays (to_arrays, from_arrays).
-ARRAYS = {"Embedding": ".embedding", "ClusterPath": ".clusterpath"}
+ARRAYS = {"Embedding": ".embedding", "ClusterPath": ".path.clusterpath"}
 # Frozen dataclasses of plain fields.
 RECORDS = {
     "Cells": ".coarsen",

@@ -14,11 +14,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from .clusterpath import ClusterPath
-from .duplicates import sorted_rows
-from .graph import canonical
+from .numerics.linkage import expand
+from .partition import canonical, first, sorted_rows, tidy, twins
+from .path.clusterpath import ClusterPath
 from .problem import Floats, Ints
-from .tree import join
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +71,10 @@ def distinct_samples(X: Any, weight: Floats) -> Samples:
     ([1.0, 2.0], [1.0, 2.0], [1, 0, 1])
     """
     used = weight > 0
-    distinct = _distinct_sparse if sparse.issparse(X) else _distinct_dense
-    rows, inverse = distinct(X[used])
+    rows = X[used]
+    rows = tidy(rows) if sparse.issparse(rows) else rows + 0.0  # −0.0 is 0.0
+    start, inverse = sorted_rows(rows)
+    rows = rows[start]
     index = np.empty(X.shape[0], dtype=np.int64)
     index[used] = inverse
     if not used.all():
@@ -85,44 +86,23 @@ def distinct_samples(X: Any, weight: Floats) -> Samples:
     return Samples(rows, masses, index)
 
 
-def _distinct_dense(X: Floats) -> tuple[Floats, Ints]:
-    """Distinct rows, sorted."""
-    X = X + 0.0  # −0.0 is 0.0
-    first, inverse = sorted_rows(X)
-    return X[first], inverse
-
-
-def _distinct_sparse(X: Any) -> tuple[Any, Ints]:
-    """Distinct rows of a sparse matrix, in the order of their bytes."""
-    X = X.tocsr(copy=True)
-    X.sum_duplicates()
-    X.eliminate_zeros()
-    bounds = list(zip(X.indptr[:-1], X.indptr[1:]))
-    keys = [X.indices[a:b].tobytes() + X.data[a:b].tobytes() for a, b in bounds]
-    rank = {key: t for t, key in enumerate(sorted(set(keys)))}
-    inverse = np.array([rank[key] for key in keys], dtype=np.int64)
-    _, first = np.unique(inverse, return_index=True)
-    return X[first], inverse
-
-
 def expand_path(path: ClusterPath, samples: Samples, weight: Floats) -> ClusterPath:
     """Return the path on the user's rows; copies of a row are together from the start."""
     if samples.unchanged:
         return path
     index = samples.index
-    first, twins = _copies(samples)
+    copies = twins(index)
     centers = []
     for step, center in enumerate(path.centers):
-        of_sample = path.labels(gamma=float(path.gammas[step]))[index]
-        _, seen = np.unique(of_sample, return_index=True)
+        seen = first(path.labels(step=step)[index])
         centers.append(center[np.argsort(seen)])
     splits = [canonical(row[index]) for row in path.split_labels]
     return replace(
         path,
         masses=weight,
-        merges=np.concatenate([twins, first[path.merges]]),
-        merge_steps=np.concatenate([np.zeros(len(twins), dtype=np.int64), path.merge_steps]),
-        fusion_values=np.concatenate([np.zeros(len(twins)), path.fusion_values]),
+        merges=np.concatenate([copies, first(index)[path.merges]]),
+        merge_steps=np.concatenate([np.zeros(len(copies), dtype=np.int64), path.merge_steps]),
+        fusion_values=np.concatenate([np.zeros(len(copies)), path.fusion_values]),
         centers=tuple(centers),
         split_labels=np.array(splits, dtype=np.int64).reshape(-1, len(index)),
     )
@@ -130,37 +110,4 @@ def expand_path(path: ClusterPath, samples: Samples, weight: Floats) -> ClusterP
 
 def expand_linkage(tree: Floats, samples: Samples) -> Floats:
     """Return a SciPy linkage on the user's rows; copies of a row merge first, at height zero."""
-    if samples.unchanged:
-        return tree
-    first, twins = _copies(samples)
-    k = len(first)
-    member = np.concatenate([first, np.empty(len(tree), dtype=np.int64)])
-    pairs = np.empty((len(tree), 2), dtype=np.int64)
-    for row, (left, right) in enumerate(tree[:, :2].astype(np.int64)):
-        pairs[row] = member[left], member[right]
-        member[k + row] = member[left]
-    heights = np.concatenate([np.zeros(len(twins)), tree[:, 2]])
-    return join(np.concatenate([twins, pairs]), heights, len(samples.index))
-
-
-def _copies(samples: Samples) -> tuple[Ints, Ints]:
-    """First sample of every row, and the pairs (first sample, further copy) of all others."""
-    index, n = samples.index, len(samples.index)
-    first = np.empty(len(samples.masses), dtype=np.int64)
-    first[index[::-1]] = np.arange(n)[::-1]  # the last write wins: the least sample
-    copies = np.flatnonzero(first[index] != np.arange(n))
-    return first, np.column_stack([first[index[copies]], copies])
-
-
-def by_size(labels: Ints, masses: Floats) -> Ints:
-    """Renumber clusters by falling mass; ties keep their order.
-
-    Examples
-    --------
-    >>> by_size(np.array([0, 1, 1]), np.ones(3))
-    array([1, 0, 0])
-    """
-    order = np.argsort(-np.bincount(labels, masses), kind="stable")
-    rank = np.empty(len(order), dtype=np.int64)
-    rank[order] = np.arange(len(order))
-    return rank[labels]
+    return tree if samples.unchanged else expand(tree, samples.index)

@@ -24,17 +24,18 @@ from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.validation import check_array
 
-from .clusterpath import ClusterPath
 from .estimators import KernelConvexClustering
-from .graph import Graph, canonical
+from .graph import Graph
 from .kernels import auto_bandwidth
+from .numerics.linkage import cut, expand
 from .optional import need
+from .partition import canonical
 from .path import solve_path
+from .path.clusterpath import ClusterPath
 from .problem import Floats, Ints, Problem
 from .selection import path_average, select, spread
-from .selection.average import PathAverage, average_tree, expand, refine
+from .selection.average import PathAverage, average_tree, refine
 from .selection.cuts import nested_labels
-from .tree import cut
 
 # Factors of the automatic bandwidth: half octaves for the kernel; octaves for the weights, where a
 # large bandwidth means equal weights.
@@ -254,7 +255,7 @@ def _entropy(p: Floats) -> float:
 
 def _tree_at(path: ClusterPath, step: int) -> Floats:
     """Ward's tree on the centroids of one γ, over all samples (the paper's)."""
-    label = path.labels(gamma=float(path.gammas[step]))
+    label = path.labels(step=step)
     A, mass = path.centers[step], np.bincount(label, path.masses).astype(np.float64)
     square = (A**2).sum(axis=1)
     distances = np.maximum(square[:, None] + square - 2 * (A @ A.T), 0.0)

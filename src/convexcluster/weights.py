@@ -20,11 +20,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from .duplicates import distinct_rows
 from .graph import Graph, components
 from .kernels import Samples, check_features, is_sparse
 from .memory import check_memory
 from .neighbors import edge_lengths, joining_edges, nearest_neighbors, tied_neighbors
+from .partition import distinct_rows
 from .problem import Floats, Ints, check_graph, check_masses, check_samples
 
 # Of d²/(s_i s_j) in local weights. ½ and ¾ do equally well on measured data, ¾ and 1 on curves.

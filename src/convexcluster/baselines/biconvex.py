@@ -22,7 +22,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.validation import validate_data
 
-from ..graph import canonical
+from ..partition import canonical
 from ..problem import Floats
 
 

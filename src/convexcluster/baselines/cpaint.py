@@ -20,7 +20,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.isotonic import isotonic_regression
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..graph import canonical
+from ..partition import canonical
 from ..problem import Floats, Ints, check_gamma
 
 

@@ -18,8 +18,8 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..graph import canonical
 from ..kernels import Kernel, resolve_kernel
+from ..partition import canonical, first
 from ..problem import Floats, Ints
 
 
@@ -114,8 +114,7 @@ class KernelCentres(ClusterMixin, BaseEstimator):
     def _keep(self, K: Floats, V: Floats, labels: Ints) -> None:
         """Number the clusters by first appearance and keep what prediction needs."""
         self.labels_ = canonical(labels)
-        first = np.unique(self.labels_, return_index=True)[1]
-        names = labels[first]
+        names = labels[first(self.labels_)]
         rest = np.setdiff1d(np.arange(V.shape[1]), names)  # centres that no sample is nearest to
         self.dual_coef_ = V[:, np.concatenate([names, rest])].T.copy()
         self._centre_norms = np.einsum("jl,jl->j", self.dual_coef_, self.dual_coef_ @ K)

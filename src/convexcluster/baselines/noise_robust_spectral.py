@@ -19,7 +19,7 @@ from sklearn.neighbors import NearestNeighbors, kneighbors_graph
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
-from ..graph import canonical
+from ..partition import canonical
 from ..problem import Floats
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..graph import components
+from ..partition import fused
 from ..problem import Problem, Solution
 from .gap import dual_point, duality_gap, project
 from .pairs import certified_different, certified_same
@@ -109,11 +109,9 @@ def certify(
     >>> certify(pair, fused).partition
     'certified'
     """
-    i, j = problem.edges.T
     verdict = "not certified: not asked for"
     if partition:
-        fused = (solution.A[i] == solution.A[j]).all(axis=1)
-        labels = components(problem.edges[fused], problem.n)
+        labels = fused(solution.A, problem.edges)
         verdict = certify_partition(problem, labels, solution.A, solution.Lam, embedding_error)
     rounding = gap_rounding(problem, solution.A, solution.Lam, solution.gap)
     on_samples = Certificate(

@@ -11,8 +11,9 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import minimum_spanning_tree
 
-from ..graph import component_means, incidence
+from ..graph import incidence
 from ..numerics.laplacian import laplacian, solve_laplacian
+from ..partition import means
 from ..problem import Floats, Ints
 from .gap import project
 from .rounding import roundings
@@ -29,9 +30,7 @@ def electrical(
 
     What rounding leaves unbalanced in a component is taken off in proportion to mass.
     """
-    balanced = (
-        demand - masses[:, None] * component_means(demand / masses[:, None], masses, labels)[labels]
-    )
+    balanced = demand - masses[:, None] * means(demand / masses[:, None], masses, labels)[labels]
     Y = solve_laplacian(edges, conductance, balanced, labels, rough=True)
     i, j = edges.T
     return conductance[:, None] * (Y[i] - Y[j])

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..graph import component_means, components
+from ..graph import components
+from ..partition import first, means
 from ..problem import Floats, Ints, Problem
 from .flows import DENSE_SIZE, absorbable, route
 from .gap import dual_point
@@ -91,7 +92,7 @@ def certify_partition(
     if (components(problem.edges[inside], problem.n) != labels).any():
         return "not certified: labels must be connected clusters, numbered by first appearance"
     small = reduce(problem, labels)
-    start = component_means(A, problem.masses, labels)
+    start = means(A, problem.masses, labels)
     if small.Z.size > LARGE and not meeting(small, start):
         test = _Test.of(problem, labels, small, start, inside)
         d, delta = test.between(0.0)
@@ -148,8 +149,7 @@ class _Test:
         noise = unit * (problem.masses * sizes + carried)
         g = np.linalg.norm(gradient(small, C), axis=1) + np.bincount(labels, noise)
         radius = float(np.linalg.norm(g / np.sqrt(small.masses)))
-        first = np.unique(labels, return_index=True)[1]
-        return cls(problem, labels, small, C, inside, first, unit, noise, radius)
+        return cls(problem, labels, small, C, inside, first(labels), unit, noise, radius)
 
     def between(self, tau: float) -> tuple[Floats, Floats]:
         """d̃ and δ of every edge between clusters."""

@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..graph import component_means, incidence, quotient
+from ..graph import incidence, quotient
 from ..numerics.laplacian import preconditioner
+from ..partition import means
 from ..problem import Floats, Ints, Problem
 
 
@@ -30,7 +31,7 @@ def reduce(problem: Problem, labels: Ints) -> Problem:
     """
     graph = quotient(problem.edges, problem.weights, labels)
     return Problem(
-        component_means(problem.Z, problem.masses, labels),
+        means(problem.Z, problem.masses, labels),
         graph.edges,
         graph.weights,
         problem.gamma,

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..duplicates import distinct_rows, merged_masses
 from ..kernels import Kernel, Samples, is_sparse
+from ..partition import distinct_rows
 from ..problem import Floats, check_masses
 from .exact import exact, identity
 from .fourier import rff
@@ -168,7 +168,7 @@ def _embed_distinct(
     landmarks = arguments.get("landmarks")
     if landmarks is not None and np.ndim(landmarks) == 1:
         arguments["landmarks"] = np.unique(inverse[check_positions(landmarks, n)])
-    found = function(distinct, kernel, masses=merged_masses(masses, inverse), **arguments)
+    found = function(distinct, kernel, masses=np.bincount(inverse, masses), **arguments)
     return replace(
         found,
         Z=found.Z[inverse],

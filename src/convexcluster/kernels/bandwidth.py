@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..duplicates import distinct_rows
+from ..partition import distinct_rows
 from .checks import Samples
 
 # Neighbour distances shrink as samples are added, and a kernel that narrows with n ends as the

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..clusterpath import ClusterPath
+from .clusterpath import ClusterPath
 from .collect import PathBuilder
 from .engine import Engine
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..clusterpath import ClusterPath
-from ..graph import canonical, components
+from ..graph import components
 from ..loops.clusters import forest
+from ..partition import canonical, first, ranks
 from ..problem import Floats, Ints
+from .clusterpath import ClusterPath
 
 
 class PathBuilder:
@@ -55,8 +56,7 @@ class PathBuilder:
         """
         labels, centers = _in_order(labels, centers)
         step = len(self.gammas)
-        first = _first(self.labels)
-        split = bool((labels[first][self.labels] != labels).any())
+        split = bool((labels[first(self.labels)][self.labels] != labels).any())
         if split:
             self.split_steps.append(step)
             self.split_labels.append(labels)
@@ -105,25 +105,16 @@ class PathBuilder:
         self.split_steps = path.split_steps.tolist()
         self.split_labels = list(path.split_labels)
         if self.gammas:
-            self.labels = path.labels(self.gammas[-1])
+            self.labels = path.labels(step=-1)
 
 
 def _in_order(labels: Ints, centers: Floats) -> tuple[Ints, Floats]:
     """Number the clusters by first appearance, and sort the rows of ``centers`` alike."""
-    first = _first(labels)
-    if (np.diff(first) > 0).all():
+    start = first(labels)
+    if (np.diff(start) > 0).all():
         return labels, centers
-    order = np.argsort(first, kind="stable")
-    rank = np.empty(len(order), dtype=np.int64)
-    rank[order] = np.arange(len(order))
-    return rank[labels], centers[order]
-
-
-def _first(labels: Ints) -> Ints:
-    """First sample of every label 0 … k − 1."""
-    first = np.empty(int(labels.max()) + 1, dtype=np.int64)
-    first[labels[::-1]] = np.arange(len(labels))[::-1]  # the last write is the first sample
-    return first
+    order = np.argsort(start)
+    return ranks(order)[labels], centers[order]
 
 
 def _common_refinement(a: Ints, b: Ints) -> Ints:
@@ -138,9 +129,9 @@ def _spanning(
     Candidates are used as far as they span; a star of each cluster's first piece completes them,
     with the unknown value nan.
     """
-    first = _first(base)  # one sample per piece
-    group = labels[first]
-    pieces = len(first)
+    sample = first(base)  # one of each piece
+    group = labels[sample]
+    pieces = len(sample)
     if candidates is not None and len(candidates) and values is not None:
         ends = base[candidates]
         fits = (group[ends[:, 0]] == group[ends[:, 1]]) & (ends[:, 0] != ends[:, 1])
@@ -153,9 +144,9 @@ def _spanning(
     if len(pairs) == pieces - len(np.unique(group)):
         return pairs, at
     tree = components(ends, pieces)  # pieces that the candidates connect
-    _, root = np.unique(tree, return_index=True)
+    root = first(tree)
     _, star = np.unique(group[root], return_index=True)
     center = root[star][np.searchsorted(group[root][star], group[root])]
     rest = root != center
-    extra = np.stack([first[center[rest]], first[root[rest]]], axis=1)
+    extra = np.stack([sample[center[rest]], sample[root[rest]]], axis=1)
     return np.concatenate([pairs, extra]), np.concatenate([at, np.full(len(extra), np.nan)])

@@ -9,10 +9,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..clusterpath import ClusterPath
-from ..graph import components
+from ..partition import fused
 from ..problem import Problem, Solution
 from ..solvers import solve_problem
+from .clusterpath import ClusterPath
 
 # The gap at which a solution is taken to show which samples have fused. It leaves distances of its
 # square root, so that the fifth digit of a fusion value is the last.
@@ -60,7 +60,7 @@ def fusion_value(
     problem = Problem.of(Z, edges, weights, 0.0, masses)
     if problem.n != len(path.masses):
         raise ValueError(f"the path has {len(path.masses)} samples, Z has {problem.n}")
-    together = [step for step, g in enumerate(path.gammas) if _same(path.labels(gamma=g), i, j)]
+    together = [step for step in range(len(path)) if _same(path.labels(step=step), i, j)]
     if not together:
         return float("inf")
     high = float(path.gammas[together[0]])
@@ -70,8 +70,7 @@ def fusion_value(
         # in the middle of the logarithms, unless the bracket reaches down to 0
         gamma = float(np.sqrt(low * high)) if low > 0.1 * high else 0.5 * (low + high)
         warm = solve_problem(problem.at(gamma), tol=TIGHT, warm=warm)
-        ends = warm.A[problem.edges[:, 0]] == warm.A[problem.edges[:, 1]]
-        if _same(components(problem.edges[ends.all(axis=1)], problem.n), i, j):
+        if _same(fused(warm.A, problem.edges), i, j):
             high = gamma
         else:
             low = gamma

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..loops.levels import add_rows, contract_edges, lift_duals
 from ..loops.sweeps import set_points
+from ..partition import first
 from ..problem import Floats, Ints
 
 # Numbers of Λ below which sweeps over a level are not halved: waking a thread costs a twentieth of
@@ -165,9 +166,7 @@ def fused_pairs(level: Level, node: Ints, labels: Ints, before: Ints) -> tuple[I
     Two clusters that have fused pull at each other with λ; had it been the same below, they would
     have fused where γW = ‖λ‖. ``node`` is the node of the top level that holds each sample.
     """
-    sample = np.arange(level.n)
-    if level.n < len(node):
-        sample[node[::-1]] = np.arange(len(node))[::-1]  # first sample of each node
+    sample = first(node) if level.n < len(node) else np.arange(level.n)
     labels, before = labels[sample], before[sample]
     tail, head = level.tail, level.head
     carry = np.flatnonzero((labels[tail] == labels[head]) & (before[tail] != before[head]))

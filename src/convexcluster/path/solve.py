@@ -13,9 +13,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..clusterpath import ClusterPath
 from ..problem import Problem
 from .checkpoint import Checkpoint, fingerprint
+from .clusterpath import ClusterPath
 from .collect import PathBuilder
 from .components import Components
 from .grid import EXTRA, automatic, check_gammas, halfway

@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from ..graph import canonical, components
+from ..graph import components
 from ..loops.clusters import cluster_means, fuse, gap_parts
 from ..loops.sweeps import DAMPED, clip_into, dual_loss, momentum, sweep
+from ..partition import canonical, first
 from ..problem import Floats, Ints, Problem
 from ..solvers import ssnal
 from ..solvers.driver import drive
@@ -106,12 +107,10 @@ def keep_together(
     Edges close to their capacity flicker within the tolerance. If the gap of the clusters that are
     put together again is at most ``room``, they stay together. ``before`` are the labels there.
     """
-    first = np.empty(int(before.max()) + 1, dtype=np.int64)
-    first[before] = clusters.labels
-    if (first[before] == clusters.labels).all():
+    if (clusters.labels[first(before)][before] == clusters.labels).all():
         return clusters
     pairs = np.stack([clusters.count + before, clusters.labels], axis=1)
-    joined = canonical(components(pairs, clusters.count + len(first))[: clusters.count])
+    joined = canonical(components(pairs, clusters.count + int(before.max()) + 1)[: clusters.count])
     labels, count = joined[clusters.labels], int(joined.max()) + 1
     base.refresh()
     _, center = cluster_means(base.masses, base.A, labels, count)

@@ -34,7 +34,7 @@ from .points import counted_samples
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from ..clusterpath import ClusterPath
+    from ..path.clusterpath import ClusterPath
 
 
 def chosen_gamma(estimator: Any) -> float:
@@ -105,7 +105,7 @@ class ClusterPathDisplay:
             chosen = path.labels(gamma=gamma)
         else:
             gamma, chosen = None, np.asarray(labels)
-        first = path.labels(gamma=gammas[0])
+        first = path.labels(step=0)
         A = path.centroids(gammas[0])[first] if Z is None else Z
         plane = Plane.of(A, path.masses)
         keep = subsample(len(first), max_points, chosen)
@@ -234,10 +234,10 @@ def _lifetime(path: ClusterPath, gamma: float) -> tuple[float, float]:
     """First γ with the partition at ``gamma``, and first γ after it with another one."""
     gammas, counts = np.asarray(path.gammas), np.asarray(path.n_clusters)
     at = max(int(np.searchsorted(gammas, gamma * (1 + 1e-12), "right")) - 1, 0)
-    chosen = path.labels(gamma=gammas[at])
+    chosen = path.labels(step=at)
 
     def same(t: int) -> bool:
-        return counts[t] == counts[at] and np.array_equal(path.labels(gamma=gammas[t]), chosen)
+        return counts[t] == counts[at] and np.array_equal(path.labels(step=t), chosen)
 
     low = high = at
     while low > 0 and same(low - 1):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..graph import component_means
+from ..partition import means
 from ..problem import Floats, Ints
 from .appearance import COLOURS, INK, axes_or_new, tidy, whole_numbers
 from .layout import Branches
@@ -21,7 +21,7 @@ from .layout import Branches
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from ..clusterpath import ClusterPath
+    from ..path.clusterpath import ClusterPath
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +103,7 @@ class ElbowDisplay:
         tops = tops[np.argsort(tree.start[tops])]
         labels = np.empty(n, dtype=np.int64)
         labels[tree.order] = np.repeat(np.arange(most), tree.size[tops])
-        mean = dict(zip(tops.tolist(), component_means(Z, m, labels)))
+        mean = dict(zip(tops.tolist(), means(Z, m, labels)))
         mass = dict(zip(tops.tolist(), np.bincount(labels, m).tolist()))
         inside = m @ ((Z - np.stack(list(mean.values()))[labels]) ** 2).sum(axis=1)
         sse = np.empty(most)

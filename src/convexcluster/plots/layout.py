@@ -20,6 +20,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..numerics.linkage import intervals
+from ..partition import ranks
 from ..problem import Floats, Ints
 
 
@@ -41,7 +43,7 @@ class Branches:
 
     @classmethod
     def of(cls, linkage: Floats) -> Branches:
-        """Lay out ``linkage``; one pass up for the sizes, one down for the starts.
+        """Lay out ``linkage``.
 
         Examples
         --------
@@ -50,18 +52,8 @@ class Branches:
         (array([1, 0, 2]), array([0, 2]))
         """
         n = len(linkage) + 1
-        pairs = linkage[:, :2].astype(np.int64).tolist()
-        size = [1] * (2 * n - 1)
-        for i, (a, b) in enumerate(pairs):
-            size[n + i] = size[a] + size[b]
-        start = [0] * (2 * n - 1)
-        for i in range(n - 2, -1, -1):
-            a, b = pairs[i]
-            start[a] = start[n + i]
-            start[b] = start[n + i] + size[a]
-        order = np.empty(n, dtype=np.int64)
-        order[start[:n]] = np.arange(n)
-        return cls(order, np.array(start), np.array(size))
+        low, high = intervals(linkage)
+        return cls(ranks(low[:n]), low, high - low)
 
     def members(self, node: int) -> Ints:
         """Samples below ``node``, ascending."""

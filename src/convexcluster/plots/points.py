@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..partition import ranks
 from ..problem import Floats, Ints
 from .appearance import axes_or_new, draw_points, plain, tidy
 from .layout import Plane, cluster_ranks, colour_ranks, subsample
@@ -41,10 +42,7 @@ def groups(labels: ArrayLike) -> tuple[Ints, list[str]]:
 
 def size_ranks(codes: Ints) -> Ints:
     """Rank of every code by the size of its group, the largest first."""
-    sizes = np.bincount(codes)
-    ranks = np.empty(len(sizes), dtype=np.int64)
-    ranks[np.argsort(-sizes, kind="stable")] = np.arange(len(sizes))
-    return ranks
+    return ranks(np.argsort(-np.bincount(codes), kind="stable"))
 
 
 def counted_samples(shown: int, n: int) -> str:

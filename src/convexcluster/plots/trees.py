@@ -23,7 +23,7 @@ from .layout import Branches, cluster_ranks, colour_ranks
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from ..clusterpath import ClusterPath
+    from ..path.clusterpath import ClusterPath
 
 
 @dataclass(frozen=True, eq=False)

@@ -112,7 +112,7 @@ def report_html(
     ranks = None if estimator is None else colour_ranks(estimator.linkage_)
     arrays, facts = path_arrays(path, samples, ranks, estimator is None or kernel is not None)
     n, gamma = facts["n"], None
-    labels = path.labels(gamma=path.gammas[facts["step"]])
+    labels = path.labels(step=facts["step"])
     if estimator is not None:
         gamma = chosen_gamma(estimator)
         facts["step"] = path.step(gamma)
@@ -152,7 +152,7 @@ def _own_arrays(estimator: Any, labels: Ints, step: int) -> dict[str, np.ndarray
     if not np.array_equal(tree, path.to_linkage()):
         Z = np.asarray(estimator.embedding_, dtype=np.float64)
         return {"labels": labels, **tree_arrays("own_", tree, Z, path.masses)}
-    if np.array_equal(labels, path.labels(gamma=path.gammas[step])):
+    if np.array_equal(labels, path.labels(step=step)):
         return {}
     return {"labels": labels}
 

@@ -17,12 +17,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..partition import first
 from ..plots.curves import ElbowDisplay
 from ..plots.layout import Plane, colour_ranks
 from ..problem import Floats, Ints
 
 if TYPE_CHECKING:
-    from ..clusterpath import ClusterPath
+    from ..path.clusterpath import ClusterPath
 
 # Beyond this many centroids (4 bytes each) positions are kept at evenly spread steps only.
 MOST_POSITIONS = 800_000
@@ -68,8 +69,7 @@ class Steps:
         before = np.arange(n)
         absorbed, into, moved, moved_to = [], [], [], []
         for labels in partitions:
-            _, first = np.unique(labels, return_index=True)
-            after = first[labels]
+            after = first(labels)[labels]
             heads = np.flatnonzero(before == np.arange(n))
             gone = heads[after[heads] != heads]
             absorbed.append(gone)

@@ -13,7 +13,7 @@ from ..labels import cut
 from ..problem import Ints
 
 if TYPE_CHECKING:
-    from ..clusterpath import ClusterPath
+    from ..path.clusterpath import ClusterPath
 
 
 def number(value: float) -> str:

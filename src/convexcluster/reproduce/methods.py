@@ -78,8 +78,8 @@ def path_partitions(
 ) -> Iterator[Partition]:
     """Ward's tree on the centroids at every γ of one path: the elbow's k and the given ones."""
     from ..labels import ward_tree
+    from ..numerics.linkage import cut
     from ..path import solve_path
-    from ..tree import cut
     from ..weights import build_graph
 
     graph = build_graph(
@@ -170,7 +170,7 @@ def _kpkm(X: Floats, k: int, params: Params) -> Any:
 
 def _bcc(X: Floats, params: Params, counts: dict[str, int]) -> Iterator[Partition]:
     from ..baselines import BiconvexClustering
-    from ..tree import cut
+    from ..numerics.linkage import cut
 
     # γ and λ in units of their defaults, which scale with the number of features
     p = max(1, int((np.ptp(X, axis=0) > 0).sum()))
@@ -233,7 +233,7 @@ def _default_convex(X: Floats, k: int) -> Defaults:
 
 def _found_and_cut(model: Any, k: int) -> Defaults:
     """The k that was found, and the same tree cut at the k that is told."""
-    from ..tree import cut
+    from ..numerics.linkage import cut
 
     return {"found": model.labels_, "told": cut(model.linkage_, k)}
 

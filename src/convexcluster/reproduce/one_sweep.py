@@ -74,7 +74,7 @@ def iterate(problem: Problem, rho: float, sweeps: int) -> Floats:
 
 def _labels(A: Floats, k: int | None) -> Any:
     from ..labels import ward_tree
-    from ..tree import cut
+    from ..numerics.linkage import cut
 
     k = elbow_of(A) if k is None else k
     return cut(ward_tree(A), k)

@@ -35,8 +35,8 @@ def solved(sigma1: float, sigma2: float, gamma: float, rho: float, sweep: bool) 
     from ..embedding import embed
     from ..kernels import resolve_kernel
     from ..labels import fusion_labels, sse_curve, ward_tree
+    from ..numerics.linkage import cut
     from ..solvers import solve
-    from ..tree import cut
     from ..weights import build_graph
 
     X, y = score.rings(5, 0)

@@ -20,11 +20,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..clusterpath import ClusterPath
 from ..coarsen import condense
-from ..graph import canonical
+from ..numerics.linkage import join
+from ..partition import canonical
+from ..path.clusterpath import ClusterPath
 from ..problem import Floats, Ints
-from ..tree import join
 
 # Spread, as a share of that of the samples, between which a γ says something. Above, little has
 # fused; below, the clusters themselves have nearly met.
@@ -79,7 +79,7 @@ def spread(path: ClusterPath) -> Floats:
     total = path.masses.sum()
     value = np.zeros(len(path))
     for step, center in enumerate(path.centers):
-        mass = np.bincount(path.labels(gamma=float(path.gammas[step])), path.masses)
+        mass = np.bincount(path.labels(step=step), path.masses)
         centred = center - mass @ center / total
         value[step] = float(mass @ (centred**2).sum(axis=1))
     return value / (2 * path.scale) if path.scale > 0 else value
@@ -120,7 +120,7 @@ def path_average(path: ClusterPath, steps: Ints | None = None) -> PathAverage:
            [0.675, 0.   ]])
     """
     steps = telling_steps(path) if steps is None else np.asarray(steps, dtype=np.int64)
-    labels = [path.labels(gamma=float(path.gammas[t])) for t in steps]
+    labels = [path.labels(step=t) for t in steps]
     atoms = _atoms(labels, path.centers[steps[0]], path.masses)
     return _average(path, steps, atoms)
 
@@ -131,7 +131,7 @@ def _average(path: ClusterPath, steps: Ints, atoms: Ints) -> PathAverage:
     mass = np.bincount(atoms, path.masses).astype(np.float64)
     distances = np.zeros((len(mass), len(mass)))
     for share, t in zip(_log_shares(path.gammas, steps), steps):
-        label = path.labels(gamma=float(path.gammas[t]))
+        label = path.labels(step=t)
         A = _group_means(path.centers[t], label, atoms, path.masses)
         A = A - mass @ A / mass.sum()
         gram = A @ A.T
@@ -160,27 +160,6 @@ def average_tree(average: PathAverage) -> Floats:
     order = np.argsort(cost, kind="stable")
     pairs = np.column_stack([left[order], right[order]])
     return join(pairs, np.sqrt(2 * np.maximum.accumulate(cost[order])), k)
-
-
-def expand(linkage: Floats, atoms: Ints) -> Floats:
-    """Linkage over all samples: those of one group are joined first, at height zero.
-
-    Examples
-    --------
-    >>> expand(np.array([[0.0, 1.0, 2.0, 2.0]]), np.array([0, 1, 0]))
-    array([[0., 2., 0., 2.],
-           [1., 3., 2., 3.]])
-    """
-    n, k = len(atoms), len(linkage) + 1
-    first = np.unique(atoms, return_index=True)[1]
-    twins = np.flatnonzero(first[atoms] != np.arange(n))
-    member = np.concatenate([first, np.empty(k - 1, dtype=np.int64)])
-    pairs = np.empty((k - 1, 2), dtype=np.int64)
-    for row, (left, right) in enumerate(linkage[:, :2].astype(np.int64)):
-        pairs[row] = member[left], member[right]
-        member[k + row] = member[left]
-    pairs = np.concatenate([np.column_stack([first[atoms[twins]], twins]), pairs])
-    return join(pairs, np.concatenate([np.zeros(len(twins)), linkage[:, 2]]), n)
 
 
 def refine(average: PathAverage, labels: Ints, rounds: int = 30) -> Ints:

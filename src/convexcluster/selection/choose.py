@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import sparse
 
-from ..clusterpath import ClusterPath
-from ..graph import Graph, canonical
+from ..graph import Graph
 from ..labels import cut, elbow_scores, sse_curve, ward_tree
+from ..numerics.linkage import expand, join
 from ..optional import need
+from ..partition import canonical
+from ..path.clusterpath import ClusterPath
 from ..problem import Floats, Ints
-from ..tree import join
-from .average import average_tree, expand, path_average, refine
+from .average import average_tree, path_average, refine
 from .null import Null, greatest_count
 from .scores import SELECTORS, Candidates, Selector, stability
 
@@ -244,7 +245,7 @@ def representative_gamma(path: ClusterPath, labels: Ints, Z: Floats) -> float:
     """
     k = int(labels.max()) + 1
     for step in np.flatnonzero(path.n_clusters == k):
-        if (path.labels(gamma=float(path.gammas[step])) == canonical(labels)).all():
+        if (path.labels(step=int(step)) == canonical(labels)).all():
             return float(path.gammas[step])
     if k == 1:  # its centroid is the mean at every γ: the nearest to a γ at which all has fused
         return float(path.gammas[-1])
@@ -253,7 +254,7 @@ def representative_gamma(path: ClusterPath, labels: Ints, Z: Floats) -> float:
     mass = np.bincount(labels, path.masses, k).astype(np.float64)
     best, gamma = (-1.0, -1.0), float(path.gammas[0])
     for step in np.flatnonzero(path.n_clusters >= k):
-        fused = path.labels(gamma=float(path.gammas[step]))
+        fused = path.labels(step=int(step))
         centers, weight = path.centers[step], np.bincount(fused, path.masses).astype(np.float64)
         share = sparse.csr_array((path.masses, (labels, fused)), shape=(k, len(weight)))
         means = np.asarray(share @ centers) / mass[:, None]

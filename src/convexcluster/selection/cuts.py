@@ -20,6 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..graph import Graph
+from ..numerics.linkage import intervals
 from ..problem import Floats, Ints
 
 # ε in mean weights. One whole edge hides how clearly curves are apart, whose own cuts are a few
@@ -112,27 +113,6 @@ class NestedCuts:
             nodes.remove(k + row)
             nodes.update(int(child) for child in self.linkage[row, :2])
         return sorted(nodes)
-
-
-def intervals(linkage: Floats) -> tuple[Ints, Ints]:
-    """Lay the leaves on a line on which every node of the tree is an interval [low, high).
-
-    Examples
-    --------
-    >>> low, high = intervals(np.array([[0.0, 2.0, 1.0, 2.0], [1.0, 3.0, 2.0, 3.0]]))
-    >>> low.tolist(), high.tolist()
-    ([1, 0, 2, 1, 0], [2, 1, 3, 3, 3])
-    """
-    k = len(linkage) + 1
-    children = linkage[:, :2].astype(np.int64).tolist()
-    size = [1] * (2 * k - 1)
-    for row, (a, b) in enumerate(children):
-        size[k + row] = size[a] + size[b]
-    low = [0] * (2 * k - 1)
-    for row in range(k - 2, -1, -1):
-        a, b = children[row]
-        low[a], low[b] = low[k + row], low[k + row] + size[a]
-    return np.array(low), np.array(low) + np.array(size)
 
 
 def nested_labels(

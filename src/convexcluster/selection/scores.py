@@ -13,11 +13,11 @@ from functools import cached_property
 
 import numpy as np
 
-from ..clusterpath import ClusterPath
 from ..graph import Graph
 from ..labels import elbow_scores, sse_curve
+from ..numerics.linkage import cut
+from ..path.clusterpath import ClusterPath
 from ..problem import Floats, Ints
-from ..tree import cut
 from .average import PathAverage, average_tree
 from .cuts import NestedCuts, conductance_ratio, volume_entropy
 from .null import Null

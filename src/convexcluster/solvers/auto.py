@@ -18,11 +18,12 @@ from scipy import sparse
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from ..certificate import duality_gap, project
-from ..graph import component_means, components
+from ..graph import components
 from ..numerics.laplacian import solve_laplacian
+from ..partition import first, fused, means
 from ..problem import Floats, Ints, Problem, Solution, Status
 from . import ssnal, sweeps
-from .driver import drive, fused_labels
+from .driver import drive
 
 # Components smaller than this, or than n/64, are solved together: a call each would cost more than
 # it saves.
@@ -54,9 +55,8 @@ def solve(
         share = target * float(len(part.nodes)) / problem.n
         start = None if warm is None else warm[part.edges] @ part.axes.T
         inner = solve_part(part.problem, (1.0 - TRACE_SHARE) * share, max_iter, start)
-        labels = fused_labels(part.problem, inner.A)
-        _, first = np.unique(labels, return_index=True)
-        A[part.nodes] = part.mean + (inner.A[first] @ part.axes)[labels]
+        labels = fused(inner.A, part.problem.edges)
+        A[part.nodes] = part.mean + (inner.A[first(labels)] @ part.axes)[labels]
         Lam[part.edges] = inner.Lam @ part.axes
         n_iter = max(n_iter, inner.n_iter)
         if inner.status is not Status.CONVERGED:
@@ -95,7 +95,7 @@ def parts(problem: Problem, target: float) -> list[Part]:
     """The components as centred problems of low dimension; lone samples are left out (a = z)."""
     labels = components(problem.edges, problem.n)
     sizes = np.bincount(labels)
-    mean = component_means(problem.Z, problem.masses, labels)[labels]
+    mean = means(problem.Z, problem.masses, labels)[labels]
     # label −1 collects the small components, −2 the lone samples
     own = sizes >= max(SMALL, problem.n // 64)
     group = np.where(own, np.arange(len(sizes)), np.where(sizes > 1, -1, -2))[labels]
@@ -174,8 +174,8 @@ def _carried(problem: Problem, labels: Ints) -> bool:
     around = ends[:, 0] != ends[:, 1]
     capacity = np.bincount(ends[around].ravel(), np.repeat(problem.c[around], 2), k)
     mass = np.bincount(labels, problem.masses, k)
-    means = component_means(problem.Z, problem.masses, labels)
-    return bool((mass * np.linalg.norm(means, axis=1) <= capacity).all())
+    center = means(problem.Z, problem.masses, labels)
+    return bool((mass * np.linalg.norm(center, axis=1) <= capacity).all())
 
 
 def full_fusion_flow(problem: Problem) -> Floats:

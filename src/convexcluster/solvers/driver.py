@@ -13,9 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..certificate import dual_point, duality_gap, project
-from ..graph import components
 from ..loops.edges import join, means
-from ..problem import Floats, Ints, Problem, Solution, Status
+from ..problem import Floats, Problem, Solution, Status
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,9 +115,3 @@ def polish(problem: Problem, point: Point, target: float = 0.0) -> tuple[Floats,
             return A, gap
     own = duality_gap(problem, point.A, point.Lam, A_dual)
     return (A, gap) if gap <= own else (point.A, own)
-
-
-def fused_labels(problem: Problem, A: Floats) -> Ints:
-    """Clusters of ``A``: components of the edges whose ends are equal to the last bit."""
-    i, j = problem.edges.T
-    return components(problem.edges[(A[i] == A[j]).all(axis=1)], problem.n)

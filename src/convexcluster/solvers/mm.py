@@ -23,8 +23,9 @@ import numpy as np
 
 from ..certificate import dual_point, duality_gap, project
 from ..certificate.reduced import reduce
-from ..graph import component_means, components
+from ..graph import components
 from ..numerics.laplacian import factor
+from ..partition import means
 from ..problem import Floats, Problem
 from .driver import Method, Point
 
@@ -74,7 +75,7 @@ def _merged_steps(problem: Problem, A: Floats, d: Floats, eps: float) -> Floats:
     small = reduce(problem, labels)
     if len(small.edges) == 0 or not inside.any():
         return d
-    start = component_means(A, problem.masses, labels)
+    start = means(A, problem.masses, labels)
     C = start
     for _ in range(INNER):
         C = _step(small, small.c / np.sqrt(_lengths(small, C) ** 2 + eps**2))

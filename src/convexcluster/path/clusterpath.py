@@ -12,18 +12,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.cluster import hierarchy
 
-from .graph import canonical
-from .optional import need
-from .problem import Floats, Ints, Problem, Solution
+from ..numerics.linkage import cut, join, merged_pairs
+from ..optional import need
+from ..partition import canonical, first, twins
+from ..problem import Floats, Ints, Problem, Solution
 
 if TYPE_CHECKING:
     import networkx
     import pandas
+
+# Clusters still apart at the last γ are joined this much above it: visible as a tie at the top of
+# a dendrogram, and above every fusion. A tenth of it would be lost in single precision.
+ABOVE = 1 + 1e-6
+
+# Ward's order among the clusters that are left costs k² memory, 32 MB at this many; beyond, they
+# are joined in the order of their labels.
+WARD_SIZE = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,19 +126,18 @@ class ClusterPath:
         cls, problem: Problem, solution: Solution, labels: Ints, tol: float
     ) -> ClusterPath:
         """Path of a single γ, with the fused ``labels`` of its solution."""
-        first = np.unique(labels, return_index=True)[1]
-        others = np.flatnonzero(first[labels] != np.arange(problem.n))
+        merges, samples = twins(labels), first(labels)
         return cls(
             gammas=np.array([problem.gamma]),
-            n_clusters=np.array([len(first)]),
+            n_clusters=np.array([len(samples)]),
             gaps=np.array([solution.relative_gap]),
             certified=np.array([solution.relative_gap <= tol]),
             masses=problem.masses,
             scale=problem.scale,
-            merges=np.column_stack([first[labels[others]], others]),
-            merge_steps=np.zeros(len(others), dtype=np.int64),
-            fusion_values=np.full(len(others), problem.gamma),
-            centers=(solution.A[first],),
+            merges=merges,
+            merge_steps=np.zeros(len(merges), dtype=np.int64),
+            fusion_values=np.full(len(merges), problem.gamma),
+            centers=(solution.A[samples],),
             split_labels=np.empty((0, problem.n), dtype=np.int64),
         )
 
@@ -150,8 +158,16 @@ class ClusterPath:
             raise ValueError(f"gamma = {gamma:g} lies below the path, whose first γ is {first}")
         return position
 
-    def labels(self, gamma: float | None = None, *, n_clusters: int | None = None) -> Ints:
+    def labels(
+        self,
+        gamma: float | None = None,
+        *,
+        n_clusters: int | None = None,
+        step: int | None = None,
+    ) -> Ints:
         """Cluster of every sample, numbered in order of first appearance.
+
+        One of the three says where on the path.
 
         Parameters
         ----------
@@ -159,25 +175,29 @@ class ClusterPath:
             A γ of the grid; between two of them the lower one answers.
         n_clusters : int
             Number of clusters; if no γ of the path has it, the tree is cut.
+        step : int
+            Index of a γ of the grid; −1 is the last.
 
         Returns
         -------
         ndarray of shape (n,)
         """
-        if (gamma is None) == (n_clusters is None):
-            raise ValueError("pass either gamma or n_clusters")
+        if sum(given is not None for given in (gamma, n_clusters, step)) != 1:
+            raise ValueError("pass either gamma, n_clusters or step")
         if gamma is not None:
             return self._labels_at(self.step(gamma))
+        if step is not None:
+            return self._labels_at(range(len(self))[step])
         assert n_clusters is not None
         if not 1 <= n_clusters <= self.n_samples:
             raise ValueError(f"n_clusters must be in 1 … {self.n_samples}, got {n_clusters}")
         steps = np.flatnonzero(self.n_clusters == n_clusters)
         if len(steps):
             return self._labels_at(int(steps[0]))
-        return _tree().cut(self.to_linkage(), n_clusters)
+        return cut(self.to_linkage(), n_clusters)
 
     def _labels_at(self, step: int) -> Ints:
-        from .loops.edges import join
+        from ..loops.edges import join as components
 
         n = self.n_samples
         whole = int(np.searchsorted(self.split_steps, step, side="right")) - 1
@@ -186,7 +206,7 @@ class ClusterPath:
         merged = (self.merge_steps > since) & (self.merge_steps <= step)
         i, j = (np.ascontiguousarray(end) for end in base[self.merges[merged]].reshape(-1, 2).T)
         labels = np.empty(int(base.max()) + 1, dtype=np.int64)
-        join(i, j, np.ones(len(i), dtype=np.bool_), labels)
+        components(i, j, np.ones(len(i), dtype=np.bool_), labels)
         return labels if whole < 0 else canonical(labels[base])
 
     def centroids(self, gamma: float) -> Floats:
@@ -217,10 +237,34 @@ class ClusterPath:
     def to_linkage(self) -> Floats:
         """Tree in SciPy's format, (n − 1, 4); the height of a merge is its fusion γ.
 
-        Splits are closed monotonically: samples that were together once stay together in the tree
-        (see :mod:`convexcluster.tree`). Clusters left apart at the last γ are joined just above it.
+        A partition may split as γ rises when the weights are general. The tree joins two samples
+        at the least γ at which they were together and keeps them together from there on: the
+        finest hierarchy that contains every fusion of the path. Clusters that are still apart at
+        the last γ (other components of the graph, or a grid that ends early) are joined above it
+        in Ward's order of their centroids.
+
+        Examples
+        --------
+        >>> from convexcluster import solve_path
+        >>> path = solve_path([[0.0], [1.0], [5.0]], [[0, 1], [1, 2]], [1.0, 1.0], [0.1, 1.2, 4.0])
+        >>> path.to_linkage()[:, [0, 1, 3]]
+        array([[0., 1., 2.],
+               [2., 3., 3.]])
         """
-        return _tree().linkage(self)
+        order = np.lexsort((self.fusion_values, self.merge_steps))
+        heights = np.maximum.accumulate(self.fusion_values[order])
+        rest = self._remaining()
+        top = ABOVE * max([*self.gammas[-1:], *heights[-1:]], default=1.0)
+        pairs = np.concatenate([self.merges[order], rest])
+        heights = np.concatenate([heights, np.full(len(rest), top)])
+        return join(pairs, heights, self.n_samples)
+
+    def _remaining(self) -> Ints:
+        """Pairs of samples that join the clusters of the last γ."""
+        samples = first(self.labels(step=-1)) if len(self) else np.arange(self.n_samples)
+        if len(self) and 2 <= len(samples) <= WARD_SIZE:
+            return merged_pairs(hierarchy.linkage(self.centers[-1], "ward"), samples)
+        return np.stack([samples[:-1], samples[1:]], axis=1)
 
     def to_frame(self) -> pandas.DataFrame:
         """One row per γ: gamma, n_clusters, gap, certified."""
@@ -286,7 +330,3 @@ class ClusterPath:
             origin=np.asarray(arrays["origin"], dtype=np.float64),
             basis=np.asarray(arrays["basis"], dtype=np.float64),
         )
-
-
-def _tree() -> Any:
-    return import_module(".tree", __package__)  # late: the tree is downstream of the path

@@ -1,0 +1,117 @@
+"""Trees in SciPy's linkage format, (n − 1, 4): cut, build, expand, and lay out.
+
+Nodes are numbered as in SciPy: leaves 0 … n − 1, then the merge of row t is node n + t.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..partition import canonical, first, twins
+from ..problem import Floats, Ints
+
+
+def cut(tree: Floats, n_clusters: int) -> Ints:
+    """Undo the last ``n_clusters`` − 1 merges of a linkage; labels by first appearance.
+
+    Merge order, not height, decides: ties and duplicates cannot change the number of clusters.
+
+    Examples
+    --------
+    >>> cut(np.array([[0.0, 1.0, 0.5, 2.0], [2.0, 3.0, 1.0, 3.0]]), 2)
+    array([0, 0, 1])
+    """
+    n = len(tree) + 1
+    if not 1 <= n_clusters <= n:
+        raise ValueError(f"n_clusters must be between 1 and {n}, the number of samples")
+    label = np.arange(2 * n - 1)
+    for row in range(n - n_clusters - 1, -1, -1):
+        left, right = int(tree[row, 0]), int(tree[row, 1])
+        label[left] = label[right] = label[n + row]
+    return canonical(label[:n])
+
+
+def join(pairs: Ints, heights: Floats, n: int) -> Floats:
+    """SciPy linkage of merges given as pairs of samples, in order of ascending height.
+
+    Pairs that are already together are dropped.
+
+    Examples
+    --------
+    >>> join(np.array([[0, 2], [2, 1]]), np.array([1.0, 2.0]), 3)
+    array([[0., 2., 1., 2.],
+           [1., 3., 2., 3.]])
+    """
+    root = list(range(n))
+    node = list(range(n))  # linkage id of the tree with this root
+    size = [1] * n
+    rows = []
+    for (a, b), height in zip(pairs.tolist(), heights.tolist()):
+        while root[a] != a:
+            root[a] = root[root[a]]
+            a = root[a]
+        while root[b] != b:
+            root[b] = root[root[b]]
+            b = root[b]
+        if a == b:
+            continue
+        if size[a] < size[b]:
+            a, b = b, a
+        total = size[a] + size[b]
+        low, high = sorted((node[a], node[b]))
+        rows.append((low, high, height, total))
+        root[b], size[a], node[a] = a, total, n + len(rows) - 1
+    return np.array(rows, dtype=np.float64).reshape(-1, 4)
+
+
+def merged_pairs(tree: Floats, leaves: Ints) -> Ints:
+    """One pair of samples for every merge; ``leaves`` are the samples that the leaves stand for.
+
+    Examples
+    --------
+    >>> merged_pairs(np.array([[0.0, 1.0, 1.0, 2.0], [2.0, 3.0, 2.0, 3.0]]), np.array([5, 6, 7]))
+    array([[5, 6],
+           [7, 5]])
+    """
+    k = len(leaves)
+    member = np.concatenate([leaves, np.empty(k - 1, dtype=np.int64)])
+    pairs = np.empty((k - 1, 2), dtype=np.int64)
+    for row, (left, right) in enumerate(tree[:, :2].astype(np.int64)):
+        pairs[row] = member[left], member[right]
+        member[k + row] = member[left]
+    return pairs
+
+
+def expand(tree: Floats, groups: Ints) -> Floats:
+    """Linkage over samples from one over their groups: a group is joined first, at height zero.
+
+    Examples
+    --------
+    >>> expand(np.array([[0.0, 1.0, 2.0, 2.0]]), np.array([0, 1, 0]))
+    array([[0., 2., 0., 2.],
+           [1., 3., 2., 3.]])
+    """
+    copies = twins(groups)
+    pairs = np.concatenate([copies, merged_pairs(tree, first(groups))])
+    return join(pairs, np.concatenate([np.zeros(len(copies)), tree[:, 2]]), len(groups))
+
+
+def intervals(tree: Floats) -> tuple[Ints, Ints]:
+    """Lay the leaves on a line on which every node of the tree is an interval [low, high).
+
+    Examples
+    --------
+    >>> low, high = intervals(np.array([[0.0, 2.0, 1.0, 2.0], [1.0, 3.0, 2.0, 3.0]]))
+    >>> low.tolist(), high.tolist()
+    ([1, 0, 2, 1, 0], [2, 1, 3, 3, 3])
+    """
+    n = len(tree) + 1
+    children = tree[:, :2].astype(np.int64).tolist()
+    size = [1] * (2 * n - 1)
+    for row, (a, b) in enumerate(children):
+        size[n + row] = size[a] + size[b]
+    low = [0] * (2 * n - 1)
+    for row in range(n - 2, -1, -1):
+        a, b = children[row]
+        low[a], low[b] = low[n + row], low[n + row] + size[a]
+    return np.array(low), np.array(low) + np.array(size)

@@ -1,0 +1,184 @@
+"""Labels as data: numbering, first samples, means, fused clusters, and rows that are equal.
+
+A partition of n samples is an array of labels 0 … k − 1, each of them used. It is *canonical* if
+the labels are numbered in order of first appearance. Two rows are equal if they are so to the last
+bit (and −0.0 is 0.0): equal rows have one embedding, and as neighbours they say nothing of scale.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from .problem import Floats, Ints
+
+
+def ranks(order: Ints) -> Ints:
+    """Place of every entry in ``order``, a permutation: ``ranks(order)[order]`` is 0, 1, ….
+
+    Examples
+    --------
+    >>> ranks(np.array([2, 0, 1]))
+    array([1, 2, 0])
+    """
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = np.arange(len(order))
+    return rank
+
+
+def canonical(labels: np.ndarray) -> Ints:
+    """Renumber labels of any kind 0, 1, … in order of first appearance.
+
+    Examples
+    --------
+    >>> canonical(np.array([7, 7, 3, 7, 5]))
+    array([0, 0, 1, 0, 2])
+    """
+    _, start, inverse = np.unique(labels, return_index=True, return_inverse=True)
+    return ranks(np.argsort(start))[inverse.ravel()]
+
+
+def by_size(labels: Ints, masses: Floats) -> Ints:
+    """Renumber clusters by falling mass; ties keep their order.
+
+    Examples
+    --------
+    >>> by_size(np.array([0, 1, 1]), np.ones(3))
+    array([1, 0, 0])
+    """
+    return ranks(np.argsort(-np.bincount(labels, masses), kind="stable"))[labels]
+
+
+def first(labels: Ints) -> Ints:
+    """First sample of every label 0 … k − 1.
+
+    Examples
+    --------
+    >>> first(np.array([1, 0, 1, 2]))
+    array([1, 0, 3])
+    """
+    start = np.empty(int(labels.max()) + 1, dtype=np.int64)
+    start[labels[::-1]] = np.arange(len(labels))[::-1]  # the last write is the first sample
+    return start
+
+
+def twins(labels: Ints) -> Ints:
+    """Pairs (first sample of a label, a further sample of that label), ascending in the second.
+
+    Examples
+    --------
+    >>> twins(np.array([1, 0, 1, 1])).tolist()
+    [[0, 2], [0, 3]]
+    """
+    start = first(labels)[labels]
+    further = np.flatnonzero(start != np.arange(len(labels)))
+    return np.column_stack([start[further], further])
+
+
+def means(Z: Floats, masses: Floats, labels: Ints) -> Floats:
+    """Mass-weighted mean of the rows of every label, shape (n_labels, r).
+
+    Examples
+    --------
+    >>> means(np.array([[0.0], [4.0], [7.0]]), np.array([3.0, 1.0, 1.0]), np.array([0, 0, 1]))
+    array([[1.],
+           [7.]])
+    """
+    k = int(labels.max()) + 1
+    member = sparse.csr_array((masses, (labels, np.arange(len(labels)))), shape=(k, len(labels)))
+    return (member @ Z) / np.asarray(member.sum(axis=1))[:, None]
+
+
+def fused(A: Floats, edges: Ints) -> Ints:
+    """Fused clusters: the components of the edges whose two centroids are equal to the last bit.
+
+    Examples
+    --------
+    >>> fused(np.array([[0.0], [0.0], [1.0]]), np.array([[0, 1], [1, 2]]))
+    array([0, 0, 1])
+    """
+    from .loops.edges import equal_ends, join  # loads numba
+
+    tail, head = (np.ascontiguousarray(end, dtype=np.int64) for end in edges.T)
+    equal, labels = np.empty(len(tail), dtype=np.bool_), np.empty(len(A), dtype=np.int64)
+    equal_ends(tail, head, np.ascontiguousarray(A, dtype=np.float64), equal)
+    join(tail, head, equal, labels)
+    return labels
+
+
+def distinct_rows(X: Any) -> tuple[Ints, Ints]:
+    """First occurrence of every distinct row, ascending, and the distinct row of every sample.
+
+    Returns
+    -------
+    first : ndarray of shape (u,)
+        ``X[first]`` are the distinct rows in order of first appearance.
+    inverse : ndarray of shape (n,)
+        ``X[first][inverse]`` equals X.
+
+    Examples
+    --------
+    >>> distinct_rows(np.array([[1.0, 2.0], [0.0, 0.0], [1.0, 2.0], [-0.0, 0.0]]))
+    (array([0, 1]), array([0, 1, 0, 1]))
+    """
+    rows = tidy(X) if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
+    start, inverse = sorted_rows(rows)
+    order = np.argsort(start)
+    return start[order].astype(np.int64), ranks(order)[inverse]
+
+
+def tidy(X: Any) -> Any:
+    """Copy of a sparse matrix in the one CSR form that its values have: no zero, sorted columns."""
+    X = X.tocsr(copy=True).astype(np.float64, copy=False)
+    X.sum_duplicates()
+    X.eliminate_zeros()
+    return X
+
+
+# Columns that are compared first; each round after compares twice as many. Most rows differ in a
+# few columns: with fewer, more rounds sort the same rows; with more, columns are read for nothing.
+COLUMNS = 8
+
+
+def sorted_rows(X: Any) -> tuple[Ints, Ints]:
+    """First occurrence of every distinct row, in the order of the rows, and the row of each sample.
+
+    ``X[first]`` is ``np.unique(X, axis=0)``. Only rows that are still tied see further columns.
+    The rows of a sparse matrix, which must be :func:`tidy`, come in the order of their bytes.
+
+    Examples
+    --------
+    >>> sorted_rows(np.array([[1.0, 2.0], [0.0, 3.0], [1.0, 1.0], [1.0, 2.0]]))
+    (array([1, 2, 0]), array([2, 0, 1, 2]))
+    """
+    if sparse.issparse(X):
+        return _sorted_sparse(X)
+    n = len(X)
+    order, starts = np.arange(n), np.arange(n) == 0  # of the groups of equal rows so far
+    tied = np.arange(n)  # places in the order
+    begin, width = 0, COLUMNS
+    while len(tied) and begin < X.shape[1]:
+        block = X[order[tied], begin : begin + width]
+        begin, width = begin + width, 2 * width
+        if (block == block[0]).all():
+            continue
+        group = np.cumsum(starts)[tied]
+        place = np.lexsort((*block.T[::-1], group))  # stable: equal rows keep their order
+        order[tied], block = order[tied][place], block[place]
+        # a place that starts a group of tied rows still does
+        starts[tied[1:]] |= (block[1:] != block[:-1]).any(axis=1)
+        alone = starts & np.append(starts[1:], True)
+        tied = np.flatnonzero(~alone)
+    inverse = np.empty(n, dtype=np.int64)
+    inverse[order] = np.cumsum(starts) - 1
+    return order[starts], inverse
+
+
+def _sorted_sparse(X: Any) -> tuple[Ints, Ints]:
+    bounds = zip(X.indptr[:-1], X.indptr[1:])
+    keys = [X.indices[a:b].tobytes() + X.data[a:b].tobytes() for a, b in bounds]
+    rank = {key: t for t, key in enumerate(sorted(set(keys)))}
+    inverse = np.array([rank[key] for key in keys], dtype=np.int64)
+    return first(inverse), inverse
