@@ -37,7 +37,7 @@ def knn(X, k=8):
 def level_of(X, edges, weights, masses=None):
     m = np.ones(len(X)) if masses is None else masses
     tail, head = (np.ascontiguousarray(e) for e in edges.T)
-    level = Level(tail, head, weights, m, m[:, None] * X, np.zeros((len(tail), X.shape[1])))
+    level = Level.of(tail, head, weights, m, m[:, None] * X, np.zeros((len(tail), X.shape[1])))
     level.refresh()
     return level
 
@@ -145,6 +145,19 @@ def test_without_certificates_a_path_goes_on_in_the_span_of_its_clusters(
         np.testing.assert_allclose(resumed.centroids(gamma), outline.centroids(gamma), atol=1e-6)
 
 
+def test_an_outline_may_refine_its_grid_more_than_once_after_a_rotation():
+    X, _ = make_blobs(120, n_features=60, centers=3, random_state=0)
+    edges, weights = knn(X)
+    refined = solve_path(X, edges, weights, certify="selected")
+    assert len(refined) > 41
+    straight = solve_path(X, edges, weights, refined.gammas, certify="selected")
+    np.testing.assert_array_equal(refined.n_clusters, straight.n_clusters)
+    for gamma in refined.gammas[::4]:
+        np.testing.assert_allclose(
+            refined.centroids(gamma), straight.centroids(gamma), atol=1e-6 * np.abs(X).max()
+        )
+
+
 @pytest.mark.parametrize("turn", [False, True])
 def test_principal_axes_are_found_or_kept(turn):
     rng = np.random.default_rng(4)
@@ -160,8 +173,9 @@ def test_principal_axes_are_found_or_kept(turn):
 
 
 def test_threads_change_nothing_in_a_graph_of_one_piece(monkeypatch):
-    for module in (halves, route, levels):  # so that every kind of job is halved
-        monkeypatch.setattr(module, "WORTH_HALVING", 500)
+    monkeypatch.setattr(levels, "HALVED_NUMBERS", 500)  # so that every kind of job is halved
+    for module in (halves, route):
+        monkeypatch.setattr(module, "HALVED_EDGES", 500)
     X, _ = make_moons(600, noise=0.05, random_state=0)
     edges, weights = knn(X - X.mean(axis=0))
     one = solve_path(X, edges, weights)
@@ -227,7 +241,7 @@ def test_the_best_step_along_the_change_of_a_flow_is_the_best(r):
 def test_newton_takes_over_where_sweeps_are_slow(monkeypatch):
     """A long chain of heavy nodes that are all joined: sweeps carry its flow node by node."""
     monkeypatch.setattr(top_module, "MAX_PASSES", 8)
-    monkeypatch.setattr(top_module, "SMALL_WORK", 0.0)
+    monkeypatch.setattr(top_module, "CALLS", 0)
     n = 60
     Z = np.stack([np.linspace(0, 1, n), np.cos(np.arange(n))], axis=1)
     edges = np.stack([np.arange(n - 1), np.arange(1, n)], axis=1)
@@ -339,7 +353,7 @@ def test_a_part_cut_out_has_the_points_of_the_whole():
     np.testing.assert_array_equal(samples[part.tail], edges[inside, 0])
     np.testing.assert_array_equal(part.w, 2 * weights[inside])
     # a change inside moves only the points inside
-    part.Lam += 0.1
+    part.Lam[:] += 0.1
     part.refresh()
     level.Lam[inside] = part.Lam
     before = level.A.copy()

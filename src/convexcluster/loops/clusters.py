@@ -54,8 +54,8 @@ def fuse(tail: Ints, head: Ints, c: Floats, Lam: Reals, n: int, margin: float) -
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS, error_model="numpy")
-def cluster_means(masses: Floats, A: Reals, labels: Ints, count: int) -> tuple[Floats, Floats]:
-    """Masses and mass means of a per label."""
+def cluster_means(masses: Floats, A: Reals, labels: Ints, count: int) -> Floats:
+    """Mass means (count, r) of the rows of A over each label."""
     r = A.shape[1]
     total = np.zeros(count)
     center = np.zeros((count, r))
@@ -67,7 +67,7 @@ def cluster_means(masses: Floats, A: Reals, labels: Ints, count: int) -> tuple[F
     for t in range(count):
         for k in range(r):
             center[t, k] /= total[t]
-    return total, center
+    return center
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS, error_model="numpy")

@@ -9,6 +9,8 @@ and a follows: a_i −= Δλ/m_i, a_j += Δλ/m_j. Forward and backward passes a
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
@@ -156,6 +158,12 @@ def momentum(
             row[k] = new
             ai[k] -= d * x
             aj[k] += d * y
+
+
+def nesterov(t: float) -> tuple[float, float]:
+    """Nesterov's recursion: the next t, and the momentum β = (t − 1)/t_next of this step."""
+    following = 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * t * t))
+    return following, (t - 1.0) / following
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS, error_model="numpy")

@@ -18,35 +18,58 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..loops.clusters import gap_parts
 from ..loops.levels import extrapolate_inside
 from ..loops.sweeps import dual_loss
 from ..problem import Floats, Ints
-from .levels import Level, fused_pairs, labels_below, lift_all, simple_bound, split_levels
-from .mixed import solve_mixed
+from .levels import CALLS, Level, fused_pairs, labels_below, lift_all, simple_bound, split_levels
+from .mixed import carrying, solve_mixed
 from .newton import Newton
 from .rotate import freeze, span
-from .route import NEAR, bring_down, correct, polish_inside
-from .top import WIDE, Clusters, keep_together, solve_top
+from .route import POLISH_REACH, bring_down, correct, polish_inside
+from .top import WIDE, Clusters, keep_together, measure, solve_top
 
-# A new level costs about this many passes over its edges at every γ (sweeps, lifting, lowering),
-# and a tenth of a millisecond of calls, in which sweeps touch as many numbers of Λ. It is made when
-# that is less than what it saves: passes on the top times the nodes that went.
-LEVEL_COST, CALLS = 12, 1e4
+# Passes over its edges that a new level costs at every γ (sweeps, lifting, lowering), beside CALLS.
+# A level is made when that is less than what it saves: passes on the top times the nodes that went.
+# Half: many levels that differ little. Twice: sweeps run over nodes that have fused long ago.
+LEVEL_COST = 12
 
-# The top level may use a quarter of the allowed gap, routing most of the rest; the last 3 % are
-# a margin for the round-off between the estimate and the certificate.
-TOP_SHARE, MARGIN = 0.25, 0.03
+# Share of the allowed gap for the top level; routing has most of the rest. Half: the top takes a
+# third more passes. Twice: routing has to be sharper, and clusters are opened more often.
+TOP_SHARE = 0.25
 
-# A first γ that fails is reached in steps of LADDER, each solved to LOOSE times the allowed gap.
-LADDER, RUNGS, LOOSE = 4.0, 10, 100.0
+# Share of the allowed gap that is left unused, for the round-off between the estimate of a step and
+# its certificate. Half: a gap may end just above the tolerance. Twice: work without need.
+RESERVE = 0.03
 
-# Times that the top is solved more sharply because routing left just too little room for it.
+# A first γ that fails is reached from below in RUNGS steps of this ratio. Half: the first rung is
+# not far enough below. Twice: the last rungs are too far apart to be solved from one another.
+LADDER = 4.0
+
+# See LADDER: half of them start only a thousand times below. Twice: rungs on which nothing fuses.
+RUNGS = 10
+
+# Each rung is solved to this many times the allowed gap. A tenth: rungs cost as much as the γ that
+# is asked for. Ten times: a rung is no better start than none.
+LOOSE_RUNG = 100.0
+
+# Times that the top is solved to half the target because routing left just too little room for it.
+# One: a γ ends above its tolerance now and then. Six: the last three are never reached.
 ATTEMPTS = 3
 
-# Mixed graphs per γ; after PATIENCE of them a round must gain a tenth. None is begun once sweeps
-# over them have touched OPEN_WORK numbers, some ten seconds: the gap is then reported as it is.
-ROUNDS, PATIENCE, GAIN, OPEN_WORK = 10, 4, 0.9, 1e10
+# Mixed graphs per γ. Half: hard γ stay above their tolerance. Twice: the last ones gain nothing.
+OPEN_ROUNDS = 10
+
+# Rounds that may fail to gain. Half: the second round, which often loses, ends the work. Twice:
+# hopeless γ cost twice as much.
+OPEN_PATIENCE = 4
+
+# After OPEN_PATIENCE a round must leave at most this share of the gap. Nearer to 1: rounds go on
+# that cannot reach the tolerance. At 0.5: rounds are given up that would have reached it in three.
+OPEN_GAIN = 0.9
+
+# Numbers of Λ that sweeps over mixed graphs may touch at one γ, some ten seconds; then the gap is
+# reported as it is. Half or twice: so is the longest time that one γ can take.
+OPEN_WORK = 1e10
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +92,10 @@ class Engine:
 
     Parameters
     ----------
-    sums, masses : ndarray of shape (n, r), (n,)
-        Σ m z per sample, centred, and m.
-    edges, weights : ndarray of shape (m, 2), (m,)
+    MZ, masses : ndarray of shape (n, r), (n,)
+        m z of each sample, centred, and m.
+    edges, w : ndarray of shape (m, 2), (m,)
+        The graph.
     certify : bool
         Whether to route; without it, gaps are nan and fused clusters stay fused.
     """
@@ -81,12 +105,12 @@ class Engine:
         MZ: Floats,
         masses: Floats,
         edges: Ints,
-        weights: Floats,
+        w: Floats,
         certify: bool = True,
     ) -> None:
         tail, head = (np.ascontiguousarray(e) for e in edges.T)
         Lam = np.zeros((len(tail), MZ.shape[1]))
-        self.levels = [Level(tail, head, weights, masses, MZ, Lam)]
+        self.levels = [Level.of(tail, head, w, masses, MZ, Lam)]
         self.certify = certify
         self.allowed = self.lost = self.dual_value = 0.0
         self.gamma = self.gamma_before = 0.0
@@ -99,6 +123,11 @@ class Engine:
         self.pool: Executor | None = None  # a second thread for halves of jobs
         wide = MZ.shape[1] > WIDE and len(tail) > 0
         self.newton = Newton(self.levels[0]) if wide else None
+
+    @property
+    def room(self) -> float:
+        """The gap that the steps of one γ may leave."""
+        return (1 - RESERVE) * self.allowed - self.lost
 
     def advance(self, gamma: float, allowed: float) -> State:
         """Solve at γ, which must be above the γ before, to an absolute gap of ``allowed``."""
@@ -113,8 +142,8 @@ class Engine:
         self._predict(gamma, c[0])
         clusters, changed = self._solve(gamma, c)
         if self.certify or len(self.levels) == 1:
-            full, room = gamma * self.levels[0].w, (1 - MARGIN) * allowed - self.lost
-            clusters = keep_together(self.levels[0], full, clusters, self.before, room)
+            base = self.levels[0]
+            clusters = keep_together(base, gamma * base.w, clusters, self.before, self.room)
         gap = self._certificate(gamma, clusters)
         if self.gamma == 0 and gap > allowed > 0:
             return self._climb(gamma, allowed)
@@ -122,7 +151,7 @@ class Engine:
         level = self.levels[0] if changed else self.levels[-1]
         fused = fused_pairs(level, self.node, clusters.labels, self.before)
         state = State(clusters.labels, centers, gap, *fused)
-        self._fill_contracted(c[0], clusters, changed)
+        self._contract(c[0], clusters, changed)
         self.before = clusters.labels
         self.gamma_before, self.gamma = self.gamma, gamma
         return state
@@ -131,15 +160,14 @@ class Engine:
         """Newton's method while nothing fuses; its last duals are left to the sweeps after that."""
         assert self.newton is not None
         base = self.levels[0]
-        room = (1 - MARGIN) * self.allowed - self.lost
-        point = self.newton.advance(gamma, gamma * base.w, room, self.pool)
+        point = self.newton.advance(gamma, gamma * base.w, self.room, self.pool)
         if point is None:
             self.newton.duals(self.gamma * base.w, base.Lam)
             self.newton = None
             return None
         # ½ Σ m‖a − G/m‖², in which the last term is the gap
         loss = dual_loss(base.masses, point.A) - float(np.vdot(point.A, point.G)) + point.gap
-        self.dual_value = self.newton.spread - loss
+        self.dual_value = self.newton.scale - loss
         self.gamma_before, self.gamma = self.gamma, gamma
         centers = point.A if self.basis is None else point.A @ self.basis.T
         nothing = np.empty((0, 2), dtype=np.int64), np.empty(0)
@@ -150,7 +178,7 @@ class Engine:
         self.levels[0].Lam[:] = 0.0
         self.gamma = gamma / LADDER**RUNGS  # from here on this is not the first γ
         for rung in range(RUNGS - 1, 0, -1):
-            self.advance(gamma / LADDER**rung, LOOSE * allowed)
+            self.advance(gamma / LADDER**rung, LOOSE_RUNG * allowed)
         return self.advance(gamma, allowed)
 
     def first_bound(self, gamma: float) -> float:
@@ -174,13 +202,12 @@ class Engine:
                 between = first[top.tail] != first[top.head]
                 top.Lam[between] *= gamma / self.gamma
             else:
-                top.Lam *= gamma / self.gamma
+                top.Lam[:] *= gamma / self.gamma
         top.refresh()
 
     def _solve(self, gamma: float, c: list[Floats]) -> tuple[Clusters, bool]:
         """Top, routing and mixed graphs; also tells whether the top's clusters were changed."""
-        levels, base = self.levels, self.levels[0]
-        room = (1 - MARGIN) * self.allowed - self.lost
+        levels, room = self.levels, self.room
         target = TOP_SHARE * self.allowed
         for _ in range(ATTEMPTS):
             found = solve_top(levels[-1], c[-1], target, self.pool)
@@ -189,35 +216,41 @@ class Engine:
             if len(levels) == 1 or not self.certify:
                 return whole, False
             goal = room - found.slack
-            whole.fit = bring_down(levels, c, labels, found.center, goal, self.last, self.pool)
+            left = bring_down(levels, c, labels, found.center, goal, self.last, self.pool)
+            whole = replace(whole, fit=left)
             if whole.fit > goal:
-                correct(base, c[0], whole, goal, self.pool)
+                whole = correct(levels[0], c[0], whole, goal, self.pool)
             if whole.fit > goal:
-                return self._open(gamma, c[0], whole, room), True
-            if whole.gap <= room or whole.fit > 0.9 * room:
+                return self._open(gamma, c[0], whole), True
+            if whole.gap <= room or whole.fit > 0.9 * room:  # then a sharper top is no help
                 break
             target *= 0.5
             lift_all(levels)
             levels[-1].refresh()
         return whole, False
 
-    def _open(self, gamma: float, c: Floats, clusters: Clusters, room: float) -> Clusters:
-        """Rounds of mixed graphs, each with electrical steps on the pieces it finds."""
-        base = self.levels[0]
+    def _open(self, gamma: float, c: Floats, clusters: Clusters) -> Clusters:
+        """Rounds of mixed graphs, each with electrical steps on the pieces it finds.
+
+        What was opened in an earlier round stays open, so that rounds do not push the residual to
+        and fro.
+        """
+        base, room = self.levels[0], self.room
         best, kept = clusters, base.Lam.copy()
         opened, work = np.zeros(base.n, dtype=np.bool_), 0.0
-        for turn in range(ROUNDS):
+        for turn in range(OPEN_ROUNDS):
+            opened = opened | carrying(base, clusters, room)
             clusters = solve_mixed(self.levels, c, gamma, clusters, room, opened, self.pool)
             goal = room - clusters.slack  # if that is negative no flow inside clusters helps
-            if clusters.fit > NEAR * goal > 0:
-                correct(base, c, clusters, goal, self.pool)
+            if clusters.fit > POLISH_REACH * goal > 0:
+                clusters = correct(base, c, clusters, goal, self.pool)
             elif clusters.fit > goal > 0:
-                polish_inside(base, c, clusters, goal, self.pool)
+                clusters = polish_inside(base, c, clusters, goal, self.pool)
             before = best.gap
             if clusters.gap < best.gap:
                 best, kept = clusters, base.Lam.copy()
             work += clusters.work
-            idle = turn >= PATIENCE and best.gap > GAIN * before
+            idle = turn >= OPEN_PATIENCE and best.gap > OPEN_GAIN * before
             if best.gap <= room or idle or work > OPEN_WORK:
                 break
         if best is not clusters:
@@ -231,37 +264,27 @@ class Engine:
         if not self.certify:
             return np.nan
         base.refresh()
-        spread = dual_loss(base.masses, base.MZ * base.inv_mass[:, None])
-        self.dual_value = spread - dual_loss(base.masses, base.A)
-        fit, slack = gap_parts(
-            base.tail,
-            base.head,
-            gamma * base.w,
-            base.masses,
-            base.A,
-            base.Lam,
-            clusters.labels,
-            clusters.center,
-        )
-        return fit + max(slack, 0.0) + self.lost
+        scale = dual_loss(base.masses, base.MZ * base.inv_mass[:, None])
+        self.dual_value = scale - dual_loss(base.masses, base.A)
+        exact = measure(base, gamma * base.w, clusters.labels, clusters.center)
+        return exact.fit + max(exact.slack, 0.0) + self.lost
 
-    def _fill_contracted(self, c: Floats, clusters: Clusters, changed: bool) -> None:
+    def _contract(self, c: Floats, clusters: Clusters, changed: bool) -> None:
         if changed:
             self.levels = split_levels(self.levels, clusters.labels, clusters.count)
             self._locate()
         base, top = self.levels[0], self.levels[-1]
         gone = 1 - clusters.count / top.n
-        saved = gone * max(clusters.passes, 2 * LEVEL_COST) * top.Lam.size
-        if saved < (LEVEL_COST * top.Lam.size + CALLS if self.certify else top.Lam.size):
+        saved = gone * max(clusters.passes, 2 * LEVEL_COST) * top.cost
+        if saved < (LEVEL_COST * top.cost + CALLS if self.certify else top.cost):
             return
         labels = np.empty(top.n, dtype=np.int64)
         labels[self.node] = clusters.labels
-        above, top.link = top.contracted(labels, clusters.count)
+        above = top.contract(labels, clusters.count)
         self.levels.append(above)
         self._locate()
         if not self.certify:
-            top.forget()
-            self.last = np.empty((0, 0))
+            self._forget()
             Q = span(above)
             if Q is not None:
                 self._rotate(Q)
@@ -280,10 +303,16 @@ class Engine:
         base = self.levels[0]
         self.inside = self.node[base.tail] == self.node[base.head]
 
+    def _forget(self) -> None:
+        """Drop what only a way back down from the top would need."""
+        for level in self.levels[:-1]:
+            level.forget()
+        self.last = np.empty((0, 0))
+
     def _rotate(self, Q: Floats) -> None:
         self.basis = Q if self.basis is None else self.basis @ Q
         for level in self.levels if self.certify else self.levels[-1:]:
-            level.rotated(Q)
+            level.rotate(Q)
         if self.last.size:
             self.last = np.ascontiguousarray(self.last @ Q)
 
@@ -318,13 +347,14 @@ class Engine:
         sizes, at = arrays["sizes"], 0
         self.levels = [base]
         for size, count in pairwise(sizes.tolist()):
-            below = self.levels[-1]
-            above, below.link = below.contracted(arrays["parents"][at : at + size], count)
-            self.levels.append(above)
+            self.levels.append(self.levels[-1].contract(arrays["parents"][at : at + size], count))
             at += size
         if arrays["top"].size:
             self.levels[-1].Lam[:] = arrays["top"]
-        base.refresh()
+        if self.certify or len(self.levels) == 1:
+            base.refresh()
+        else:
+            self._forget()
         self._locate()
         self.before = arrays["labels"]
         if self.newton is not None and not self.newton.restore(arrays):

@@ -16,8 +16,9 @@ import numpy as np
 from ..problem import Ints
 from .levels import Level
 
-# Edges below which a job is not halved: waking a thread costs as much as sweeping over these.
-WORTH_HALVING = 10_000
+# Edges inside clusters from which a job is halved. Half: waking the second thread takes longer than
+# it saves. Twice: routing at ten thousand samples uses one thread.
+HALVED_EDGES = 10_000
 
 
 def second_half(sizes: Ints) -> np.ndarray:
@@ -26,7 +27,7 @@ def second_half(sizes: Ints) -> np.ndarray:
     Neighbours in number are neighbours in memory: the cut is where half of the edges are passed.
     """
     total = int(sizes.sum())
-    if total < WORTH_HALVING:
+    if total < HALVED_EDGES:
         return np.zeros(len(sizes), dtype=np.bool_)
     return np.cumsum(sizes) - sizes // 2 > total // 2
 
@@ -42,6 +43,6 @@ def side_by_side(pool: Executor | None, task: Callable[..., Any], jobs: Sequence
 def over_halves(
     level: Level, task: Callable[..., Any], pool: Executor | None, *given: Any, after: tuple = ()
 ) -> list:
-    """``task(ei, ej, *given, edges, *after)`` on both halves of a level, then across the cut."""
+    """``task(tail, head, *given, part, *after)`` on both halves of a level, then across the cut."""
     jobs = [(level.tail, level.head, *given, part, *after) for part in level.halves()]
     return [*side_by_side(pool, task, jobs[:2]), *(task(*job) for job in jobs[2:])]

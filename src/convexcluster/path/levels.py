@@ -1,8 +1,10 @@
 """The nested levels of contracted graphs.
 
 Level 0 is the problem itself; each further level contracts the clusters that had fused when it was
-made. A level knows its nodes (masses m, sums Σ m z), its edges (ΣW), its duals λ with the dual
-point a = (Σ m z − DᵀΛ)/m, and the link that carries its nodes and edges to the level above.
+made. A level knows its nodes (masses, and MZ with the rows Σ m z), its edges (w = Σ w of the edges
+below), its duals, and the link that carries nodes and edges to the level above. A node moves to
+
+    A = M⁻¹(MZ − DᵀΛ).
 """
 
 from __future__ import annotations
@@ -12,16 +14,22 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..loops.levels import add_rows, contract_edges, lift_duals
+from ..loops.levels import add_rows, contract_edges, lift_duals, lower_duals
 from ..loops.sweeps import set_points
 from ..partition import first
 from ..problem import Floats, Ints
 
-# Numbers of Λ below which sweeps over a level are not halved: waking a thread costs a twentieth of
-# a millisecond, as much as sweeping once over as many.
-WORTH_HALVING = 50_000
+# Work is counted in numbers of Λ touched. The Python calls around one pass over a level take as
+# long as touching this many (a tenth of a millisecond). Half: small levels are left by their sweeps
+# for Newton's method too early. Twice: levels are kept that cost more than they save.
+CALLS = 10_000
 
-# The least share of the nodes on one side of the cut.
+# A level is halved for two threads if a pass touches this many numbers. Half: waking the second
+# thread takes longer than it saves. Twice: levels that take half a millisecond use one thread.
+HALVED_NUMBERS = 5 * CALLS
+
+# The least share of the nodes on one side of the cut. Half: one thread waits for the other. Near
+# one half: the cut cannot avoid the thick of the graph, and one thread sweeps what crosses it.
 LEAST_HALF = 0.4
 
 
@@ -35,11 +43,50 @@ class Link:
 
 
 @dataclass(slots=True)
-class Level:
-    """One graph of the hierarchy.
+class Duals:
+    """Duals of a level and the points that they give; all loops change them in place.
 
-    ``before`` holds the duals as they came from the level below, so that only the change that was
-    made above has to be brought down.
+    Attributes
+    ----------
+    Lam : ndarray of shape (m, r)
+        Λ as it is now.
+    A : ndarray of shape (n, r)
+        M⁻¹(MZ − DᵀΛ) as of the last :meth:`Level.refresh` or sweep.
+    before : ndarray of shape (m, r) or None
+        Λ as it came up from the level below: only what was changed since has to be brought down.
+        None if nothing came up.
+    """
+
+    Lam: Floats
+    A: Floats
+    before: Floats | None = None
+
+    def lift(self, link: Link, below: Floats) -> None:
+        """Take the sums of the duals of the level below."""
+        if self.before is None:
+            self.before = np.empty_like(self.Lam)
+        lift_duals(link.up, link.share, below, self.before)
+        self.Lam[:] = self.before
+
+
+@dataclass(slots=True)
+class Level:
+    """One graph of the hierarchy; its duals move, its nodes and edges stay.
+
+    Attributes
+    ----------
+    tail, head, w : ndarray of shape (m,)
+        Ends and weights of the edges.
+    masses, inv_mass : ndarray of shape (n,)
+        m and 1/m of the nodes.
+    MZ : ndarray of shape (n, r)
+        Σ m z of the samples in each node.
+    duals : Duals
+        Λ and what follows from it.
+    every : ndarray of shape (m,)
+        0, 1, …: all edges, for loops that run over some of them.
+    link : Link or None
+        To the level above.
     """
 
     tail: Ints
@@ -47,24 +94,42 @@ class Level:
     w: Floats
     masses: Floats
     MZ: Floats
-    Lam: Floats
+    duals: Duals
     inv_mass: Floats = field(init=False)
-    A: Floats = field(init=False)
     every: Ints = field(init=False)
-    before: Floats = field(init=False)
     link: Link | None = None
     _halves: list[Ints] | None = None
 
     def __post_init__(self) -> None:
         self.inv_mass = 1 / self.masses
-        self.A = np.empty_like(self.MZ)
         self.every = np.arange(len(self.tail))
-        self.before = self.Lam  # a copy of its own as soon as something is lifted to it
+
+    @classmethod
+    def of(
+        cls, tail: Ints, head: Ints, w: Floats, masses: Floats, MZ: Floats, Lam: Floats
+    ) -> Level:
+        """A level with the duals Λ, whose points are still to be computed."""
+        return cls(tail, head, w, masses, MZ, Duals(Lam, np.empty_like(MZ)))
 
     @property
     def n(self) -> int:
         """Number of nodes."""
         return len(self.masses)
+
+    @property
+    def cost(self) -> int:
+        """Numbers of Λ: what one pass over the edges touches."""
+        return self.duals.Lam.size
+
+    @property
+    def Lam(self) -> Floats:
+        """Λ of the duals."""
+        return self.duals.Lam
+
+    @property
+    def A(self) -> Floats:
+        """The points of the duals."""
+        return self.duals.A
 
     @property
     def above(self) -> Link:
@@ -80,11 +145,9 @@ class Level:
         """
         if self._halves is None:
             self._halves = [self.every]
-            if self.Lam.size >= WORTH_HALVING:
-                ends = np.bincount(self.tail, minlength=self.n) - np.bincount(
-                    self.head, minlength=self.n
-                )
-                crossing = np.cumsum(ends)  # edges from nodes up to i to later ones
+            if self.cost >= HALVED_NUMBERS:
+                starts, ends = (np.bincount(e, minlength=self.n) for e in (self.tail, self.head))
+                crossing = np.cumsum(starts - ends)  # edges from nodes up to i to later ones
                 first, last = int(LEAST_HALF * self.n), int((1 - LEAST_HALF) * self.n)
                 cut = first + int(np.argmin(crossing[first : last + 1]))
                 below, above = self.head <= cut, self.tail > cut
@@ -93,36 +156,40 @@ class Level:
         return self._halves
 
     def refresh(self) -> None:
-        """Recompute a from λ."""
+        """A = M⁻¹(MZ − DᵀΛ)."""
         set_points(self.tail, self.head, self.MZ, self.inv_mass, self.Lam, self.A)
 
-    def contracted(
-        self, labels: Ints, count: int, weights: Floats | None = None
-    ) -> tuple[Level, Link]:
-        """Return the level whose nodes are the ``labels``, and the link to it."""
-        w = self.w if weights is None else weights
-        new_tail, new_head, new_w, up, share = contract_edges(
-            self.tail, self.head, w, labels, count
-        )
+    def contract(self, labels: Ints, count: int) -> Level:
+        """Return the level whose nodes are the ``labels``, and link this one to it."""
+        tail, head, w, up, share = contract_edges(self.tail, self.head, self.w, labels, count)
+        self.link = Link(labels, up, share)
         r = self.MZ.shape[1]
-        MZ, Lam = np.zeros((count, r)), np.empty((len(new_tail), r))
+        MZ, Lam = np.zeros((count, r)), np.empty((len(tail), r))
         add_rows(MZ, labels, self.MZ)
-        lift_duals(up, share, self.Lam, Lam)
         masses = np.bincount(labels, self.masses, count).astype(np.float64)
-        level = Level(new_tail, new_head, new_w, masses, MZ, Lam)
-        level.before = Lam.copy()
-        return level, Link(labels, up, share)
+        level = Level.of(tail, head, w, masses, MZ, Lam)
+        level.duals.lift(self.link, self.Lam)
+        return level
+
+    def lower(self, c: Floats, labels: Ints, above: Duals) -> Ints:
+        """Bring the duals of the level above down to this one; return the edges inside clusters.
+
+        ``labels`` are the clusters of the nodes. Points are not brought up to date.
+        """
+        assert above.before is not None, "nothing was lifted to the level above"
+        ends, link = (self.tail, self.head), self.above
+        lifted = above.Lam, above.before
+        return lower_duals(*ends, c, link.up, link.share, labels, self.Lam, *lifted)
 
     def forget(self) -> None:
         """Drop what only a way back down from the levels above would need."""
-        self.MZ = self.Lam = self.before = self.A = np.empty((0, 0))
+        self.MZ = np.empty((0, 0))
+        self.duals = Duals(self.MZ, self.MZ)
 
-    def rotated(self, Q: Floats) -> None:
-        """Express sums and duals in the coordinates of the columns of Q."""
+    def rotate(self, Q: Floats) -> None:
+        """Express MZ and the duals in the coordinates of the columns of Q."""
         self.MZ = np.ascontiguousarray(self.MZ @ Q)
-        self.Lam = np.ascontiguousarray(self.Lam @ Q)
-        self.before = self.Lam
-        self.A = np.empty_like(self.MZ)
+        self.duals = Duals(np.ascontiguousarray(self.Lam @ Q), np.empty_like(self.MZ))
         self.refresh()
 
 
@@ -137,10 +204,7 @@ def labels_below(levels: list[Level], labels: Ints) -> list[Ints]:
 def lift_all(levels: list[Level]) -> None:
     """Set the duals of every level but the first to the sums of those below."""
     for below, level in pairwise(levels):
-        if level.before is level.Lam:
-            level.before = np.empty_like(level.Lam)
-        lift_duals(below.above.up, below.above.share, below.Lam, level.before)
-        level.Lam[:] = level.before
+        level.duals.lift(below.above, below.Lam)
 
 
 def split_levels(levels: list[Level], pieces: Ints, count: int) -> list[Level]:
@@ -148,23 +212,22 @@ def split_levels(levels: list[Level], pieces: Ints, count: int) -> list[Level]:
     rebuilt = [levels[0]]
     old = np.arange(levels[0].n)  # node of the old level, per sample
     new = np.arange(levels[0].n)  # node of the rebuilt level, per sample
-    for below in levels[:-1]:
-        old = below.above.parent[old]
+    for parent in [below.above.parent for below in levels[:-1]]:
+        old = parent[old]
         _, labels = np.unique(old * count + pieces, return_inverse=True)
         labels = labels.ravel().astype(np.int64)
-        parent = np.empty(rebuilt[-1].n, dtype=np.int64)
-        parent[new] = labels
-        level, rebuilt[-1].link = rebuilt[-1].contracted(parent, int(labels.max()) + 1)
-        rebuilt.append(level)
+        node = np.empty(rebuilt[-1].n, dtype=np.int64)
+        node[new] = labels
+        rebuilt.append(rebuilt[-1].contract(node, int(labels.max()) + 1))
         new = labels
     return rebuilt
 
 
 def fused_pairs(level: Level, node: Ints, labels: Ints, before: Ints) -> tuple[Ints, Floats]:
-    """Pairs of samples that carry a fusion since the γ before, with γ* = ‖λ‖/W.
+    """Pairs of samples that carry a fusion since the γ before, with γ* = ‖λ‖/w.
 
-    Two clusters that have fused pull at each other with λ; had it been the same below, they would
-    have fused where γW = ‖λ‖. ``node`` is the node of the top level that holds each sample.
+    Two clusters that have fused pull at each other with λ; had λ been the same below, they would
+    have fused where γw = ‖λ‖. ``node`` is the node of the top level that holds each sample.
     """
     sample = first(node) if level.n < len(node) else np.arange(level.n)
     labels, before = labels[sample], before[sample]
@@ -179,13 +242,13 @@ def simple_bound(base: Level, gamma: float) -> float:
 
     With Λ = s · w DZ, ⟨Λ, DZ⟩ = s Σ w‖Dz‖² and ‖λ‖ ≤ γw as long as s ≤ γ / max‖Dz‖.
     """
-    z = base.MZ * base.inv_mass[:, None]
-    D = z[base.tail] - z[base.head]
-    longest = float(np.sqrt((D**2).sum(axis=1).max()))
-    flow = np.zeros_like(z)
-    np.add.at(flow, base.tail, base.w[:, None] * D)
-    np.subtract.at(flow, base.head, base.w[:, None] * D)
-    linear = float((flow * z).sum())
+    Z = base.MZ * base.inv_mass[:, None]
+    DZ = Z[base.tail] - Z[base.head]
+    longest = float(np.sqrt((DZ**2).sum(axis=1).max()))
+    flow = np.zeros_like(Z)
+    np.add.at(flow, base.tail, base.w[:, None] * DZ)
+    np.subtract.at(flow, base.head, base.w[:, None] * DZ)
+    linear = float((flow * Z).sum())
     square = float((flow**2 * base.inv_mass[:, None]).sum())
     if longest == 0 or square == 0:
         return 0.0

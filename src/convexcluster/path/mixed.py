@@ -9,28 +9,38 @@ pieces and centroids.
 from __future__ import annotations
 
 from concurrent.futures import Executor
+from dataclasses import replace
 
 import numpy as np
 
-from ..loops.clusters import gap_parts
-from ..loops.levels import add_rows, lower_duals
+from ..loops.levels import add_rows
 from ..loops.routing import residuals
 from ..problem import Floats, Ints
 from .levels import Level
-from .route import SWEEPS, heavy, smooth, two_parts
-from .top import Clusters, solve_top
+from .route import DOWN_PASSES, heavy, sweep_inside, two_parts
+from .top import Clusters, measure, solve_top
 
-# Nodes of a mixed graph: a pass over this many costs some ten milliseconds, as much as an
-# electrical step on as many; below it every sample of an open cluster is a node.
-BUDGET = 200_000
+# Nodes of a mixed graph; with fewer every sample of an open cluster is a node. A pass over as many
+# costs some ten milliseconds. Half: large clusters open to nodes too coarse to split where they
+# should, and more rounds are needed. Twice: each round costs twice as much.
+MIXED_NODES = 200_000
 
-# Clusters this many edges away from an open one take part, as points: they may have to move too.
+# Clusters this many edges away from an open one take part, as points. One: clusters beside an open
+# one cannot give way, and the residual comes back. Four: most of the graph takes part.
 RINGS = 2
+
+# Share of the room that closed clusters may hold together. Half: more clusters are opened at once.
+# Twice: what stays closed leaves too little room for what is open.
+LEFT_CLOSED = 0.3
+
+# Share of the room to which a mixed graph is solved. Half: more passes for digits that bringing the
+# duals down spoils. Twice: the graph alone takes a third of the room.
+MIXED_SHARE = 0.15
 
 
 def mixed_labels(
     levels: list[Level], labels: Ints, center: Floats, count: int, opened: np.ndarray
-) -> tuple[Ints, int]:
+) -> Ints:
     """Node of the mixed graph for every sample.
 
     Samples that are ``opened`` become nodes of the finest level that fits half of the budget; the
@@ -38,7 +48,7 @@ def mixed_labels(
     """
     base = levels[0]
     node, q = np.arange(base.n), 0
-    while q < len(levels) - 2 and len(np.unique(node[opened])) > BUDGET // 2:
+    while q < len(levels) - 2 and len(np.unique(node[opened])) > MIXED_NODES // 2:
         node = levels[q].above.parent[node]
         q += 1
     key = np.where(opened, count + node * count + labels, labels)
@@ -47,12 +57,12 @@ def mixed_labels(
         error = 0.5 * base.masses * ((base.A - center[labels]) ** 2).sum(axis=1)
         size, weight = np.bincount(key), np.bincount(key, np.where(opened, error, 0.0))
         order = np.argsort(-weight, kind="stable")
-        fits = (np.cumsum(size[order]) <= BUDGET // 2) & (weight[order] > 0)
+        fits = (np.cumsum(size[order]) <= MIXED_NODES // 2) & (weight[order] > 0)
         single = np.zeros(len(size), dtype=bool)
         single[order[fits]] = True
         key = np.where(single[key] & opened, len(size) + np.arange(base.n), key)
         _, key = np.unique(key, return_inverse=True)
-    return key.astype(np.int64), int(key.max()) + 1
+    return key.astype(np.int64)
 
 
 def surroundings(base: Level, labels: Ints, count: int, opened: np.ndarray) -> np.ndarray:
@@ -68,6 +78,12 @@ def surroundings(base: Level, labels: Ints, count: int, opened: np.ndarray) -> n
     return near
 
 
+def carrying(base: Level, clusters: Clusters, room: float) -> np.ndarray:
+    """Mark the samples of the clusters that carry the residual: those to be opened."""
+    by_cluster = residuals(base.masses, base.A, clusters.labels, clusters.center)
+    return heavy(by_cluster, LEFT_CLOSED * room)[clusters.labels]
+
+
 def solve_mixed(
     levels: list[Level],
     c: Floats,
@@ -79,57 +95,45 @@ def solve_mixed(
 ) -> Clusters:
     """Open, solve and bring down; returns the new clusters of level 0 with their residual.
 
-    ``opened`` grows by the samples of the clusters that carry the residual now: what was opened in
-    an earlier round stays open, so that the rounds do not push the residual to and fro. Only the
-    surroundings of what is open are solved; duals across their border stay as they are.
+    Only the surroundings of the samples that are ``opened`` are solved; duals across the border of
+    the surroundings stay as they are.
     """
     base, labels = levels[0], clusters.labels
-    by_cluster = residuals(base.masses, base.A, labels, clusters.center)
-    opened |= heavy(by_cluster, 0.3 * room)[labels]
-    nodes, _ = mixed_labels(levels, labels, clusters.center, clusters.count, opened)
+    nodes = mixed_labels(levels, labels, clusters.center, clusters.count, opened)
     own = surroundings(base, labels, clusters.count, opened)[labels]
     part, samples, edges = cut_out(base, own, c / gamma)
     _, key = np.unique(nodes[samples], return_inverse=True)
     key = key.astype(np.int64)
-    graph, link = part.contracted(key, int(key.max()) + 1)
+    graph = part.contract(key, int(key.max()) + 1)
     graph.refresh()
-    found = solve_top(graph, gamma * graph.w, 0.15 * room, pool)
-    inside = lower_duals(
-        part.tail,
-        part.head,
-        c[edges],
-        link.up,
-        link.share,
-        found.labels[key],
-        part.Lam,
-        graph.Lam,
-        graph.before,
-    )
+    found = solve_top(graph, gamma * graph.w, MIXED_SHARE * room, pool)
+    inside = part.lower(c[edges], found.labels[key], graph.duals)
     base.Lam[edges] = part.Lam
     base.refresh()
     new = labels.copy()
     new[samples] = clusters.count + found.labels[key]
     kept, new = np.unique(new, return_inverse=True)
-    new = new.astype(np.int64)
     center = np.concatenate([clusters.center, found.center])[kept]
-    fit, slack = gap_parts(base.tail, base.head, c, base.masses, base.A, base.Lam, new, center)
-    parts = two_parts(base, new, len(center), edges[inside])
-    if fit > room - slack > 0:
-        fit = smooth(base, c, new, center, parts, room - slack, 2 * SWEEPS, pool)
-    return Clusters(new, len(center), center, fit, slack, found.passes, found.work)
+    whole = measure(base, c, new.astype(np.int64), center)
+    fit, goal = whole.fit, room - whole.slack
+    if fit > goal > 0:
+        parts = two_parts(base, whole.labels, whole.count, edges[inside])
+        given = whole.labels, center, parts, goal, 2 * DOWN_PASSES
+        fit = sweep_inside(base, c, *given, pool)
+    return replace(whole, fit=fit, passes=found.passes, work=found.work)
 
 
 def cut_out(base: Level, own: np.ndarray, weights: Floats) -> tuple[Level, Ints, Ints]:
     """The graph of the samples that are marked, with the duals across its border held fixed.
 
-    Fixed duals pull at the samples of the border: they become a part of Σ m z. Returns also the
+    Fixed duals pull at the samples of the border: the pull becomes a part of MZ. Returns also the
     samples and the edges of the part.
     """
     samples, number = np.flatnonzero(own), np.cumsum(own) - 1
     i, j = own[base.tail], own[base.head]
     edges, out, into = (np.flatnonzero(e) for e in (i & j, i & ~j, j & ~i))
-    MZ = base.MZ[samples]
+    MZ, masses = base.MZ[samples], base.masses[samples]
     add_rows(MZ, number[base.tail[out]], -base.Lam[out])
     add_rows(MZ, number[base.head[into]], base.Lam[into])
     ends = number[base.tail[edges]], number[base.head[edges]]
-    return Level(*ends, weights[edges], base.masses[samples], MZ, base.Lam[edges]), samples, edges
+    return Level.of(*ends, weights[edges], masses, MZ, base.Lam[edges]), samples, edges

@@ -57,7 +57,7 @@ class Newton:
     def __init__(self, base: Level) -> None:
         self.base = base
         self.Z = base.MZ * base.inv_mass[:, None]
-        self.spread = dual_loss(base.masses, self.Z)
+        self.scale = dual_loss(base.masses, self.Z)
         self.u = np.empty(base.Lam.shape, np.float32)
         self.stiff = np.empty(len(base.tail), np.float32)
         self.A, self.before = self.Z, self.Z

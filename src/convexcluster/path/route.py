@@ -4,19 +4,22 @@ Given the clusters of the top level and their centroids C, every sample i of clu
 a_i = C_t: a flow inside the cluster with ‖λ_l‖ ≤ c_l. The duals come down level by level, sweeps
 remove what is local, and electrical steps what is not:
 
-    κ_l = w_l · max(1 − ‖λ_l‖/c_l, FLOOR),   L_κ y = m(a − C),   λ_l ← Proj(λ_l + κ_l (y_i − y_j)).
+    κ_l = w_l · max(1 − ‖λ_l‖/c_l, LEAST_CONDUCTANCE),   L_κ y = m(a − C),
+    λ_l ← Proj(λ_l + κ_l (y_i − y_j)).
 
-What is left, R = ½ Σ m‖a − C‖², is a part of the gap.
+What is left, R = ½ Σ m‖a − C‖², is the part ``fit`` of the gap. Each step returns the clusters with
+what it leaves.
 """
 
 from __future__ import annotations
 
 from concurrent.futures import Executor
+from dataclasses import replace
 
 import numpy as np
 
 from ..loops.clusters import cluster_means
-from ..loops.levels import add_rows, lower_duals
+from ..loops.levels import add_rows
 from ..loops.routing import (
     best_steps,
     conductances,
@@ -29,38 +32,63 @@ from ..loops.routing import (
 from ..loops.sweeps import DAMPED, sweep
 from ..numerics import multigrid
 from ..problem import Floats, Ints
-from .halves import WORTH_HALVING, second_half, side_by_side
+from .halves import HALVED_EDGES, second_half, side_by_side
 from .levels import Level
 from .top import Clusters, accelerate
 
-# Sweeps per level on the way down; level 0, where the residual counts, gets twice as many.
-SWEEPS = 2
+# Passes per level on the way down; level 0, where the residual counts, gets twice as many. Half is
+# one direction only. Twice: a path whose routing succeeds anyway spends a third more on passes.
+DOWN_PASSES = 2
 
-# Sweeps after an electrical step, which leaves behind what is local and what was clipped.
-AFTER = 10
+# Passes after an electrical step, which leaves behind what is local and what was clipped. Half: the
+# next electrical step, at fifty passes, is needed sooner. Twice: no residual is left to remove.
+AFTER_PASSES = 10
 
-# How much further than predicted the duals of a cluster may go, and what is not worth a pass.
-FURTHER, NO_STEP = 0.5, 0.02
+# How much further than the extrapolation the duals of a cluster may go, as a share of the last
+# change. Twice: where capacities bend the flow, clipping undoes the step. Half: flows that
+# accelerate with γ lag behind.
+FURTHER = 0.5
 
-# Conductance left to a saturated edge: it can still turn, and carry flow back.
-FLOOR = 0.02
+# Steps along the last change that are too short to be worth a pass. Half or twice: no difference,
+# for the residual changes by its square.
+NO_STEP = 0.02
 
-# An electrical step is solved to this share of ‖rhs‖²: clipping spoils more than the last digit.
-ROUGH = 0.01
+# Conductance left to a saturated edge, as a share of w. Half: the system is worse conditioned and
+# saturated edges hardly turn. Twice: more flow is sent where it is clipped.
+LEAST_CONDUCTANCE = 0.02
 
-# A step that leaves more than this share of the residual has met the capacities: stop.
-STALLED = 0.4
+# An electrical step is solved to this share of ‖rhs‖². Half: a cycle more for digits that clipping
+# spoils. Twice: the error of the system shows beside that of clipping.
+SYSTEM_TOL = 0.01
 
-# Sweeps with momentum that polish a residual, and how many times too large it may be for them to
-# be tried first: together they cost as much as one electrical step on the same clusters.
-POLISH, NEAR = 48, 10
+# Electrical steps in a row; the residual falls by STALLED_STEP or more in each, so that six are a
+# factor of 250. Twice: no use, for later steps stall.
+ELECTRICAL_STEPS = 6
 
-# Rounds of polishing at the end, each of which must leave at most this share: what they cannot do,
-# opening clusters must, at many times the cost.
-ROUNDS, GAIN = 4, 0.8
+# An electrical step that leaves more than this share of the residual has met the capacities. Half:
+# good steps end the row. Twice: steps are repeated that sweeps would beat.
+STALLED_STEP = 0.4
 
-# Electrical steps in a row; each costs as much as some fifty sweeps.
-STEPS = 6
+# Passes with momentum that polish a residual: together they cost as much as one electrical step on
+# the same clusters. Half: polishing ends before momentum has set in. Twice: a residual that polish
+# cannot remove costs twice as much.
+POLISH_PASSES = 48
+
+# How many times the goal a residual may be for polishing to be tried first. Half: electrical steps
+# are taken for residuals that fifty passes remove. Twice: polishing fails more often than not.
+POLISH_REACH = 10
+
+# Rounds of polishing at the end, each of which must leave at most POLISH_GAIN of the residual.
+# What rounds cannot do, opening clusters must, at many times the cost. Half: clusters are opened
+# that two more rounds would have saved. Twice: the last rounds gain nothing.
+POLISH_ROUNDS = 4
+
+# See POLISH_ROUNDS. Nearer to 1: rounds go on that would not reach the goal in four.
+POLISH_GAIN = 0.8
+
+# Share of the goal that clusters may hold together and still be left alone. Half: more clusters are
+# worked on for a residual that does not count. Twice: the others must do better than they can.
+LIGHT = 0.2
 
 
 def bring_down(
@@ -78,24 +106,14 @@ def bring_down(
     """
     left = np.inf
     for q in range(len(levels) - 2, -1, -1):
-        level, above, link = levels[q], levels[q + 1], levels[q].above
-        inside = lower_duals(
-            level.tail,
-            level.head,
-            c[q],
-            link.up,
-            link.share,
-            labels[q],
-            level.Lam,
-            above.Lam,
-            above.before,
-        )
+        level = levels[q]
+        inside = level.lower(c[q], labels[q], levels[q + 1].duals)
         level.refresh()
         if q == 0:
             rescale(level, c[0], labels[0], center, inside, last)
-        passes = SWEEPS if q else 2 * SWEEPS
+        passes = DOWN_PASSES if q else 2 * DOWN_PASSES
         parts = two_parts(level, labels[q], len(center), inside)
-        left = smooth(level, c[q], labels[q], center, parts, goal, passes, pool)
+        left = sweep_inside(level, c[q], labels[q], center, parts, goal, passes, pool)
     return left
 
 
@@ -104,11 +122,11 @@ def rescale(
 ) -> None:
     """Go as far from the duals of the γ before as suits each cluster best.
 
-    The extrapolation is exact where a flow is affine in γ and overshoots where capacities bend it;
-    which of them holds is known once the centroids are.
+    The extrapolation is exact where a flow is affine in γ and overshoots where capacities bend the
+    flow; which of the two holds is known once the centroids are.
     """
-    given = level.tail, level.head, level.masses, level.A, level.Lam, last, inside, labels, center
-    steps = np.clip(best_steps(*given), -1.0, FURTHER)
+    given = level.masses, level.A, level.Lam, last, inside, labels, center
+    steps = np.clip(best_steps(level.tail, level.head, *given), -1.0, FURTHER)
     steps[np.abs(steps) < NO_STEP] = 0.0
     if steps.any():
         stretch(level.tail, c, level.Lam, last, inside, labels, steps)
@@ -117,14 +135,14 @@ def rescale(
 
 def two_parts(level: Level, labels: Ints, count: int, inside: Ints) -> list[Ints]:
     """Edges inside clusters, halved where that pays."""
-    if len(inside) < WORTH_HALVING:
+    if len(inside) < HALVED_EDGES:
         return [inside]
     where = labels[level.tail[inside]]
     second = second_half(np.bincount(where, minlength=count))[where]
     return [part for part in (inside[~second], inside[second]) if len(part)]
 
 
-def smooth(
+def sweep_inside(
     level: Level,
     c: Floats,
     labels: Ints,
@@ -134,13 +152,10 @@ def smooth(
     passes: int,
     pool: Executor | None = None,
 ) -> float:
-    """Sweep over the edges inside clusters until R ≤ goal, two passes at a time."""
+    """Sweep over the edges inside clusters until R ≤ goal, two passes at a time; return R."""
     left = float(residuals(level.masses, level.A, labels, center).sum())
-    damp = np.float64(DAMPED)
-    jobs = [
-        (level.tail, level.head, c, level.inv_mass, level.A, level.Lam, part, 2, damp)
-        for part in parts
-    ]
+    given = level.tail, level.head, c, level.inv_mass, level.A, level.Lam
+    jobs = [(*given, part, 2, np.float64(DAMPED)) for part in parts]
     while left > goal and passes > 0:
         side_by_side(pool, sweep, jobs)
         passes -= 2
@@ -150,27 +165,28 @@ def smooth(
 
 def correct(
     level: Level, c: Floats, clusters: Clusters, goal: float, pool: Executor | None = None
-) -> None:
+) -> Clusters:
     """Make the residual small on the clusters that carry it, by the cheapest means that works.
 
     Sweeps with momentum if little is missing, electrical steps while they pay, and sweeps again
     for what the capacities held up.
     """
-    if goal < clusters.fit <= NEAR * goal:
-        polish_inside(level, c, clusters, goal, pool)
-    for _ in range(STEPS):
+    if goal < clusters.fit <= POLISH_REACH * goal:
+        clusters = polish_inside(level, c, clusters, goal, pool)
+    for _ in range(ELECTRICAL_STEPS):
         if clusters.fit <= goal:
-            return
+            return clusters
         before = clusters.fit
-        clusters.fit = electrical_step(level, c, clusters.labels, clusters.center, goal, pool)
-        if clusters.fit > STALLED * before:
+        clusters = electrical_step(level, c, clusters, goal, pool)
+        if clusters.fit > STALLED_STEP * before:
             break
-    for _ in range(ROUNDS):
+    for _ in range(POLISH_ROUNDS):
         before = clusters.fit
         if clusters.fit > goal > 0:
-            polish_inside(level, c, clusters, goal, pool)
-        if clusters.fit <= goal or clusters.fit > GAIN * before:
-            return
+            clusters = polish_inside(level, c, clusters, goal, pool)
+        if clusters.fit <= goal or clusters.fit > POLISH_GAIN * before:
+            break
+    return clusters
 
 
 def marked_halves(level: Level, labels: Ints, marked: np.ndarray) -> list[np.ndarray]:
@@ -182,7 +198,7 @@ def marked_halves(level: Level, labels: Ints, marked: np.ndarray) -> list[np.nda
 
 def polish_inside(
     level: Level, c: Floats, clusters: Clusters, goal: float, pool: Executor | None = None
-) -> None:
+) -> Clusters:
     """Sweeps with momentum inside the clusters that carry the residual.
 
     In the points a − C the residual is the dual's own loss ½ Σ m‖a − C‖², so that the loop of the
@@ -190,20 +206,25 @@ def polish_inside(
     """
     labels, center = clusters.labels, clusters.center
     by_cluster = residuals(level.masses, level.A, labels, center)
-    marked = heavy(by_cluster, 0.2 * goal)
+    marked = heavy(by_cluster, LIGHT * goal)
     rest = float(by_cluster[~marked].sum())
     carried = float(by_cluster[marked].sum())
 
     def one(half: np.ndarray) -> tuple[Ints, Ints, Level, float]:
-        nodes, inside, si, sj = subgraph(level.tail, level.head, labels, half)
-        shifted = level.masses[nodes, None] * (level.A[nodes] - center[labels[nodes]])
-        Lam = level.Lam[inside]
-        add_rows(shifted, si, Lam)
-        add_rows(shifted, sj, -Lam)
-        part = Level(si, sj, level.w[inside], level.masses[nodes], shifted, Lam)
+        nodes, inside, tail, head = subgraph(level.tail, level.head, labels, half)
+        masses, Lam = level.masses[nodes], level.Lam[inside]
+        shifted = masses[:, None] * (level.A[nodes] - center[labels[nodes]])
+        add_rows(shifted, tail, Lam)
+        add_rows(shifted, head, -Lam)
+        part = Level.of(tail, head, level.w[inside], masses, shifted, Lam)
         part.refresh()
         share = float(by_cluster[half].sum()) / carried
-        return nodes, inside, part, accelerate(part, c[inside], share * (goal - rest), POLISH)
+        return (
+            nodes,
+            inside,
+            part,
+            accelerate(part, c[inside], share * (goal - rest), POLISH_PASSES),
+        )
 
     jobs = [(half,) for half in marked_halves(level, labels, marked)]
     found = side_by_side(pool, one, jobs)
@@ -212,45 +233,39 @@ def polish_inside(
         for nodes, inside, part, _ in found:
             level.Lam[inside] = part.Lam
             level.A[nodes] = part.A + center[labels[nodes]]
-        clusters.fit = left
+        clusters = replace(clusters, fit=left)
+    return clusters
 
 
 def electrical_step(
-    level: Level,
-    c: Floats,
-    labels: Ints,
-    center: Floats,
-    goal: float,
-    pool: Executor | None = None,
-) -> float:
+    level: Level, c: Floats, clusters: Clusters, goal: float, pool: Executor | None = None
+) -> Clusters:
     """One electrical step with the sweeps that follow it; undone if it did harm."""
+    labels, center = clusters.labels, clusters.center
     by_cluster = residuals(level.masses, level.A, labels, center)
-    marked = heavy(by_cluster, 0.2 * goal)
-    _, balanced = cluster_means(
-        level.masses, level.A, labels, len(center)
-    )  # what flows inside can reach
+    marked = heavy(by_cluster, LIGHT * goal)
+    balanced = cluster_means(level.masses, level.A, labels, len(center))  # within reach of flows
+    ends = level.tail, level.head
 
     def one(half: np.ndarray) -> tuple[Ints, Ints, Floats, Floats]:
-        nodes, inside, si, sj = subgraph(level.tail, level.head, labels, half)
-        kappa = conductances(c, level.w, inside, level.Lam, FLOOR)
+        nodes, inside, tail, head = subgraph(*ends, labels, half)
+        kappa = conductances(c, level.w, inside, level.Lam, LEAST_CONDUCTANCE)
         rhs = level.masses[nodes, None] * (level.A[nodes] - balanced[labels[nodes]])
-        y = multigrid.solve(len(nodes), si, sj, kappa, rhs, reduction=ROUGH)
+        y = multigrid.solve(len(nodes), tail, head, kappa, rhs, reduction=SYSTEM_TOL)
         kept = nodes, inside, level.Lam[inside], level.A[nodes]
-        push(
-            level.tail, level.head, c, level.inv_mass, inside, si, sj, kappa, y, level.Lam, level.A
-        )
+        push(*ends, c, level.inv_mass, inside, tail, head, kappa, y, level.Lam, level.A)
         return kept
 
     jobs = [(half,) for half in marked_halves(level, labels, marked)]
     kept = side_by_side(pool, one, jobs)
     parts = [inside for _, inside, _, _ in kept]
-    left = smooth(level, c, labels, center, parts, goal, AFTER, pool)
+    left = sweep_inside(level, c, labels, center, parts, goal, AFTER_PASSES, pool)
     before = float(by_cluster.sum())
     if left > before:
         for nodes, inside, Lam, A in kept:
             level.Lam[inside], level.A[nodes] = Lam, A
-        return before
-    return left
+        left = before
+    return replace(clusters, fit=left)
 
 
 def heavy(by_cluster: Floats, keep: float) -> np.ndarray:

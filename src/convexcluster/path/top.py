@@ -1,7 +1,7 @@
 """The reduced problem of one γ: which of its nodes fuse, and where the centroids are.
 
 Input is a level with duals to start from; output the clusters, their centroids and the duality gap
-of that level. Edges with ‖λ‖ < c(1 − MARGIN) are fused; a centroid is the mass mean of a over its
+of that level. Edges with ‖λ‖ < c(1 − MARGIN) are fused; a centroid is the mass mean of A over its
 cluster, so that the demand of each cluster balances exactly.
 """
 
@@ -15,57 +15,91 @@ import numpy as np
 
 from ..graph import components
 from ..loops.clusters import cluster_means, fuse, gap_parts
-from ..loops.sweeps import DAMPED, clip_into, dual_loss, momentum, sweep
+from ..loops.sweeps import DAMPED, clip_into, dual_loss, momentum, nesterov, sweep
 from ..partition import canonical, first
 from ..problem import Floats, Ints, Problem
 from ..solvers import ssnal
 from ..solvers.driver import drive
 from .halves import over_halves
-from .levels import Level
+from .levels import CALLS, Duals, Level
 
 # The share of its capacity that an edge must leave unused to count as fused. Sweeps project
-# saturated duals on the sphere exactly, so that anything above round-off separates the two; 1e-3
-# leaves out edges that are about to saturate and would have to be split at the next γ.
-# Where that leaves too large a gap, LAST_MARGIN counts them too.
-MARGIN, LAST_MARGIN = 1e-3, 1e-7
+# saturated duals on the sphere exactly, so that anything above round-off separates the two. A
+# tenth: edges that are about to saturate count as fused and have to be split at the next γ. Ten
+# times: clusters fall into pieces that the certificate does not ask for.
+MARGIN = 1e-3
 
-# Sweeps between two steps of momentum: one sweep forward and back twice, so that the point from
-# which the momentum is taken does not depend on the direction of the last pass.
-BLOCK = 4
+# The same where MARGIN leaves too large a gap; at 1e-14 it would read off round-off.
+LAST_MARGIN = 1e-7
 
-# Passes after which Newton's method takes over, which costs some tens of them per step. A small
-# level may go on for as long as that costs nothing: SMALL_WORK numbers of Λ touched.
+# Passes between two steps of momentum: forward and back twice. Half: the point from which momentum
+# is taken has seen the graph once each way, and momentum restarts more often. Twice: half as many
+# steps of momentum for the same passes.
+TURN = 4
+
+# Passes after which Newton's method takes over; a level so small that calls cost more than the pass
+# may go on for as long as as many passes over CALLS numbers. Half: Newton's method, at some tens of
+# passes per step, starts where sweeps were about to end. Twice: hopeless levels cost twice as much.
 MAX_PASSES = 400
-SMALL_WORK = 4e6
 
-# Newton's steps: as many as touch NEWTON_WORK numbers of Λ, some seconds at most, within limits.
-# NEWTON_SHARE of the gap is left to them: reading the clusters off afterwards costs some of it.
-# A larger level is left to its sweeps: each of Newton's systems would cost seconds.
-NEWTON_WORK, LEAST_STEPS, MOST_STEPS = 2e7, 30, 500
-NEWTON_SIZE = 500_000
+# Numbers of Λ that Newton's method may touch, once per step; a level that allows fewer than
+# LEAST_STEPS is left to its sweeps. Half: levels of a quarter of a million numbers keep a gap above
+# their target. Twice: a single system takes seconds.
+NEWTON_WORK = 2e7
+
+# Half: Newton's method is also tried on levels where it is stopped before it converges. Twice:
+# levels of half a million numbers are left to sweeps.
+LEAST_STEPS = 40
+
+# Steps on a level of any size; a level that needs more does not converge in floating point.
+MOST_STEPS = 500
+
+# The share of the target that Newton's method aims at. Twice: reading the clusters off its point,
+# which costs some of the gap, leaves more than the target. Half: a step or two more.
 NEWTON_SHARE = 0.3
 
 # A level that sweeps brought this close to its target is left at that: routing has room for it.
+# At 1 Newton's method starts for the last per cent; at 4 routing has to be tried again.
 NEAR_ENOUGH = 2.0
 
-# Gain per block below which sweeps on a residual are given up: a hundred more would not help.
+# Gain per turn below which sweeps on a residual are given up. Half: a hundred more passes are made
+# for the last fifth of the residual. Twice: residuals that still fall are left to costlier steps.
 SLOW = 0.02
 
-# Above this many dimensions single precision halves the time of a pass, which is bound by memory.
+# Above this many dimensions sweeps run in single precision, which halves the time of a pass that is
+# bound by memory. Below it a pass is bound by arithmetic and gains nothing.
 WIDE = 8
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Clusters:
-    """Clusters of a level, their centroids and the two parts of the gap."""
+    """Clusters of a level, their centroids and the two parts of the gap.
+
+    Attributes
+    ----------
+    labels : ndarray of shape (n,)
+        Cluster of each node.
+    center : ndarray of shape (k, r)
+        Centroids C.
+    fit, slack : float
+        ½ Σ m‖a − C‖², and Σ_l (c‖DC‖ − ⟨λ, DC⟩) between clusters.
+    passes : int
+        Passes over the level that found the clusters.
+    work : float
+        Numbers of Λ that these passes touched.
+    """
 
     labels: Ints
-    count: int
     center: Floats
     fit: float
     slack: float
     passes: int = 0
-    work: float = 0.0  # numbers of Λ that were touched to find them
+    work: float = 0.0
+
+    @property
+    def count(self) -> int:
+        """Number of clusters."""
+        return len(self.center)
 
     @property
     def gap(self) -> float:
@@ -73,29 +107,39 @@ class Clusters:
         return self.fit + self.slack
 
 
-def clusters_of(level: Level, c: Floats, Lam: Any = None, A: Any = None) -> Clusters:
+def measure(
+    level: Level, c: Floats, labels: Ints, center: Floats, duals: Duals | None = None
+) -> Clusters:
+    """The clusters ``labels`` with what their centroids leave of the gap.
+
+    The duals are those of the level if no others are given.
+    """
+    duals = level.duals if duals is None else duals
+    ends = level.tail, level.head
+    gap = gap_parts(*ends, c, level.masses, duals.A, duals.Lam, labels, center)
+    return Clusters(labels, center, *gap)
+
+
+def clusters_of(level: Level, c: Floats, duals: Duals | None = None) -> Clusters:
     """Read the clusters off the duals: those of the level, or others with their own points."""
-    Lam, A = (level.Lam, level.A) if Lam is None else (Lam, A)
-    labels, count = fuse(level.tail, level.head, c, Lam, level.n, MARGIN)
-    _, center = cluster_means(level.masses, A, labels, count)
-    fit, slack = gap_parts(level.tail, level.head, c, level.masses, A, Lam, labels, center)
-    return Clusters(labels, count, center, fit, slack)
+    own = level.duals if duals is None else duals
+    labels, count = fuse(level.tail, level.head, c, own.Lam, level.n, MARGIN)
+    return measure(level, c, labels, cluster_means(level.masses, own.A, labels, count), own)
 
 
 def best_reading(level: Level, c: Floats, A: Floats | None = None) -> Clusters:
-    """The reading of the duals that leaves the least gap: either margin, means of a or of ``A``.
+    """The reading of the duals that leaves the least gap: either margin, means of two points.
 
-    At a point A of Newton's method the means of a, which multiply the errors of the duals by 1/m,
-    can be far worse than those of A; these leave each cluster a little out of balance instead.
+    At a point ``A`` of Newton's method the means of the level's points, which multiply the errors
+    of the duals by 1/m, can be far worse than those of ``A``; the means of ``A`` leave each cluster
+    a little out of balance instead.
     """
     readings = []
     for margin in (MARGIN, LAST_MARGIN):
         labels, count = fuse(level.tail, level.head, c, level.Lam, level.n, margin)
         for points in (level.A,) if A is None else (level.A, A):
-            _, center = cluster_means(level.masses, points, labels, count)
-            given = level.masses, level.A, level.Lam, labels, center
-            fit, slack = gap_parts(level.tail, level.head, c, *given)
-            readings.append(Clusters(labels, count, center, fit, slack))
+            center = cluster_means(level.masses, points, labels, count)
+            readings.append(measure(level, c, labels, center))
     return min(readings, key=lambda reading: reading.gap)
 
 
@@ -113,17 +157,16 @@ def keep_together(
     joined = canonical(components(pairs, clusters.count + int(before.max()) + 1)[: clusters.count])
     labels, count = joined[clusters.labels], int(joined.max()) + 1
     base.refresh()
-    _, center = cluster_means(base.masses, base.A, labels, count)
-    fit, slack = gap_parts(base.tail, base.head, c, base.masses, base.A, base.Lam, labels, center)
-    if fit + slack > room:
+    whole = measure(base, c, labels, cluster_means(base.masses, base.A, labels, count))
+    if whole.gap > room:
         return clusters
-    return replace(clusters, labels=labels, count=count, center=center, fit=fit, slack=slack)
+    return replace(whole, passes=clusters.passes, work=clusters.work)
 
 
 def solve_top(level: Level, c: Floats, target: float, pool: Executor | None = None) -> Clusters:
     """Sweep with momentum until the gap of the level is below ``target``.
 
-    Nesterov's momentum over blocks of sweeps, started again whenever the dual falls. In many
+    Nesterov's momentum over turns of sweeps, started again whenever the dual falls. In many
     dimensions the sweeps run in single precision, which also tells when to take the gap in double.
     """
     found = clusters_of(level, c)
@@ -131,48 +174,41 @@ def solve_top(level: Level, c: Floats, target: float, pool: Executor | None = No
         return found
     single = level.MZ.shape[1] > WIDE
     kind: Any = np.float32 if single else np.float64
-    Lam: Any = level.Lam.astype(kind, copy=False)
-    A: Any = level.A.astype(kind, copy=False)
-    inv_mass: Any = level.inv_mass.astype(kind, copy=False)
-    room: Any = c.astype(kind, copy=False)
-    damp = kind(DAMPED)
-    last = Lam.copy()
-    weight, loss, passes, check = 1.0, np.inf, 0, BLOCK
-    limit = max(MAX_PASSES, int(SMALL_WORK / (1 + level.Lam.size)))
+    rough = Duals(level.Lam.astype(kind, copy=False), level.A.astype(kind, copy=False))
+    given: tuple[Any, ...] = c, level.inv_mass
+    given = *(x.astype(kind, copy=False) for x in given), rough.A, rough.Lam
+    last = rough.Lam.copy()
+    t, loss, passes, check = 1.0, np.inf, 0, TURN
+    limit = max(MAX_PASSES, int(MAX_PASSES * CALLS / (1 + level.cost)))
     while passes < limit:
-        over_halves(level, sweep, pool, room, inv_mass, A, Lam, after=(BLOCK, damp))
-        passes += BLOCK
+        over_halves(level, sweep, pool, *given, after=(TURN, kind(DAMPED)))
+        passes += TURN
         if passes >= check:
-            found = clusters_of(level, c, Lam, A)
+            found = clusters_of(level, c, rough)
             if single and found.gap <= target:
-                found = _in_double(level, c, Lam, A)
+                found = _in_double(level, c, rough)
             if found.gap <= target:
                 break
-            check = passes + max(BLOCK, passes // 4 // BLOCK * BLOCK)
-        now = dual_loss(level.masses, A)
-        if now > loss:
-            weight = 1.0
+            check = passes + max(TURN, passes // 4 // TURN * TURN)
+        now = dual_loss(level.masses, rough.A)
+        t, beta = nesterov(1.0 if now > loss else t)
         loss = now
-        following = 0.5 * (1 + np.sqrt(1 + 4 * weight * weight))
-        beta = kind((weight - 1) / following)
-        over_halves(level, momentum, pool, room, inv_mass, A, Lam, last, after=(beta,))
-        weight = following
+        over_halves(level, momentum, pool, *given, last, after=(kind(beta),))
     if single and passes >= limit:
-        found = _in_double(level, c, Lam, A)
+        found = _in_double(level, c, rough)
     if found.gap > target:
         found = best_reading(level, c)
-    if found.gap > NEAR_ENOUGH * target and level.Lam.size <= NEWTON_SIZE:
-        found = _newton(level, c, target, found)
-    found.passes, found.work = passes, float(passes) * level.Lam.size
-    return found
+    steps = min(int(NEWTON_WORK / level.cost), MOST_STEPS)
+    if found.gap > NEAR_ENOUGH * target and steps >= LEAST_STEPS:
+        found = _newton(level, c, target, steps, found)
+    return replace(found, passes=passes, work=float(passes) * level.cost)
 
 
-def _newton(level: Level, c: Floats, target: float, found: Clusters) -> Clusters:
+def _newton(level: Level, c: Floats, target: float, steps: int, found: Clusters) -> Clusters:
     """Semismooth Newton where sweeps are slow: long chains of clusters, or masses far apart."""
     edges = np.stack([level.tail, level.head], axis=1)
     problem = Problem(level.MZ * level.inv_mass[:, None], edges, c, 1.0, level.masses)
     kept = level.Lam.copy()
-    steps = int(np.clip(NEWTON_WORK / level.Lam.size, LEAST_STEPS, MOST_STEPS))
     solution = drive(ssnal.METHOD, problem, NEWTON_SHARE * target, steps, warm=level.Lam)
     level.Lam[:] = solution.Lam
     level.refresh()
@@ -184,33 +220,27 @@ def _newton(level: Level, c: Floats, target: float, found: Clusters) -> Clusters
     return found
 
 
-def _in_double(level: Level, c: Floats, Lam: Any, A: Any) -> Clusters:
-    """Take over duals of single precision, feasible in double; ``a`` is set to their points."""
-    clip_into(Lam, c, level.Lam)
+def _in_double(level: Level, c: Floats, rough: Duals) -> Clusters:
+    """Take over duals of single precision, feasible in double; ``rough.A`` becomes their points."""
+    clip_into(rough.Lam, c, level.Lam)
     level.refresh()
-    A[:] = level.A
+    rough.A[:] = level.A
     return clusters_of(level, c)
 
 
 def accelerate(level: Level, c: Floats, stop: float, passes: int) -> float:
     """Sweeps with momentum until the dual's loss ½ Σ m‖a‖² is at most ``stop``.
 
-    Gives up when a block gains less than SLOW; returns the loss.
+    Gives up when a turn gains less than SLOW; returns the loss.
     """
-    last, damp = level.Lam.copy(), np.float64(DAMPED)
-    weight, loss = 1.0, dual_loss(level.masses, level.A)
-    for _ in range(0, passes, BLOCK):
-        sweep(
-            level.tail, level.head, c, level.inv_mass, level.A, level.Lam, level.every, BLOCK, damp
-        )
+    given = level.tail, level.head, c, level.inv_mass, level.A, level.Lam
+    last, t, loss = level.Lam.copy(), 1.0, dual_loss(level.masses, level.A)
+    for _ in range(0, passes, TURN):
+        sweep(*given, level.every, TURN, np.float64(DAMPED))
         now = dual_loss(level.masses, level.A)
         if now <= stop or now > (1 - SLOW) * loss:
             return now
         loss = now
-        following = 0.5 * (1 + np.sqrt(1 + 4 * weight * weight))
-        beta = np.float64((weight - 1) / following)
-        momentum(
-            level.tail, level.head, c, level.inv_mass, level.A, level.Lam, last, level.every, beta
-        )
-        weight = following
+        t, beta = nesterov(t)
+        momentum(*given, last, level.every, np.float64(beta))
     return dual_loss(level.masses, level.A)
