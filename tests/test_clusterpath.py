@@ -9,6 +9,7 @@ from scipy.cluster.hierarchy import is_valid_linkage
 from convexcluster.labels import cut
 from convexcluster.path.clusterpath import ABOVE, ClusterPath, Split
 from convexcluster.path.collect import PathBuilder
+from convexcluster.storage import Container
 
 
 def build(partitions, gammas, **kw):
@@ -102,10 +103,10 @@ def test_splits_are_recorded_and_closed_in_the_tree(splitting):
     np.testing.assert_array_equal(tree[:, 2], [1.0, 1.0, 2.0])  # together once, together for good
 
 
-def test_arrays_hold_everything(splitting):
-    arrays = splitting.to_arrays()
-    assert all(a.dtype != object for a in arrays.values())
-    again = ClusterPath.from_arrays(arrays)
+def test_a_file_holds_everything(splitting, tmp_path):
+    file = Container("path", 1, {"ClusterPath": ClusterPath})
+    file.write(tmp_path / "p", {"path": splitting})
+    again = file.read(tmp_path / "p")["path"]
     for gamma in splitting.gammas:
         np.testing.assert_array_equal(again.labels(gamma), splitting.labels(gamma))
         np.testing.assert_array_equal(again.centroids(gamma), splitting.centroids(gamma))

@@ -9,6 +9,7 @@ from scipy import sparse
 from convexcluster import solve
 from convexcluster.embedding import EMBEDDINGS, Embedding, IndefiniteKernel, embed
 from convexcluster.kernels import Kernel, resolve_kernel
+from convexcluster.storage import Container
 from convexcluster.weights import build_graph
 
 PSD = ["rbf", "laplacian", "polynomial", "cosine", "matern", "linear"]
@@ -347,21 +348,25 @@ def test_memory_layout_and_type_do_not_matter_and_input_is_left_alone():
     embed(K, resolve_kernel("precomputed"))
 
 
+def stored(embedding, path):
+    file = Container("embedding", 1, {"Embedding": Embedding, "Kernel": Kernel})
+    file.write(path, {"embedding": embedding})
+    return file.read(path)["embedding"]
+
+
 @pytest.mark.parametrize("method", [*PROJECTIONS, "rff"])
-def test_saved_arrays_rebuild_the_embedding(method, tmp_path):
+def test_a_file_rebuilds_the_embedding(method, tmp_path):
     X, kernel = samples(), resolve_kernel("rbf", 1.0)
     E = embed(X, kernel, method=method)
-    np.savez(tmp_path / "e.npz", **E.to_arrays())
-    with np.load(tmp_path / "e.npz", allow_pickle=False) as arrays:
-        F = Embedding.from_arrays(dict(arrays))
+    F = stored(E, tmp_path / "e")
     np.testing.assert_array_equal(F.transform(X), E.transform(X))
     assert (F.method, F.kernel, F.trace_error) == (E.method, E.kernel, E.trace_error)
 
 
-def test_saved_arrays_of_sparse_landmarks_and_of_callables(tmp_path):
+def test_a_file_holds_sparse_landmarks_but_no_callables(tmp_path):
     X = sparse.random(30, 10, density=0.3, random_state=0, format="csr")
     E = embed(X, resolve_kernel("cosine"), method="exact")
-    np.testing.assert_allclose(Embedding.from_arrays(E.to_arrays()).transform(X), E.Z, atol=1e-9)
+    np.testing.assert_allclose(stored(E, tmp_path / "e").transform(X), E.Z, atol=1e-9)
     E = embed(samples(), Kernel("callable", {}, lambda A, B: A @ B.T))
-    with pytest.raises(ValueError, match="callable"):
-        E.to_arrays()
+    with pytest.raises(TypeError, match="function or object of code"):
+        stored(E, tmp_path / "c")

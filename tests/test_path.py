@@ -231,7 +231,7 @@ def test_a_resumed_path_is_the_same(tmp_path, monkeypatch, certify, moons_path):
     (X, edges, weights), full = moons_path
     full = full if certify else solve_path(X, edges, weights, full.gammas, certify=False)
     monkeypatch.setattr(checkpoint_module, "EVERY", 0.0)
-    file = tmp_path / "path.npz"
+    file = tmp_path / "path"
 
     def stop(step, total, gamma, k, gap):
         if step == 25:
@@ -259,7 +259,30 @@ def test_a_resumed_path_is_the_same(tmp_path, monkeypatch, certify, moons_path):
         np.testing.assert_allclose(resumed.centroids(gamma), full.centroids(gamma), atol=1e-6)
     with pytest.raises(ValueError, match="another problem"):
         solve_path(X + 1, edges, weights, full.gammas, certify=certify, checkpoint=file)
-    assert [f.name for f in tmp_path.iterdir()] == ["path.npz"]
+    assert [f.name for f in tmp_path.iterdir()] == ["path"]
+
+
+def test_a_damaged_checkpoint_is_refused_by_a_sentence(tmp_path):
+    """Whatever was done to the file: the path is that of the undamaged one, or the file refused."""
+    problem = [[0.0], [1.0], [5.0]], [[0, 1], [1, 2]], [1.0, 1.0], [0.1, 1.2, 4.0]
+    file = tmp_path / "path"
+    whole = solve_path(*problem, checkpoint=file)
+    raw = file.read_bytes()
+    flipped = [raw[:k] + bytes([raw[k] ^ 0x55]) + raw[k + 1 :] for k in range(0, len(raw), 41)]
+    cut = [raw[: len(raw) * k // 10] for k in range(10)]
+    sentences = []
+    for damaged in (*flipped, *cut, b"hello\n"):
+        file.write_bytes(damaged)
+        try:
+            again = solve_path(*problem, checkpoint=file)
+        except ValueError as error:
+            sentences.append(str(error))
+        else:  # the byte lies in zip's own bookkeeping
+            np.testing.assert_array_equal(again.to_linkage(), whole.to_linkage())
+    assert len(sentences) > len(flipped) / 2 + len(cut)
+    assert all(str(file) in sentence and "\n" not in sentence for sentence in sentences)
+    with pytest.raises(FileNotFoundError, match="folder of the checkpoint"):
+        solve_path(*problem, checkpoint=tmp_path / "missing" / "path")
 
 
 def test_without_certificates_the_gaps_are_unknown(moons_path):

@@ -19,32 +19,25 @@ from sklearn.base import clone
 
 import convexcluster
 from convexcluster import ConvexClustering, KernelConvexClustering
-from convexcluster.persistence import (
-    FORMAT,
-    FORMAT_VERSION,
-    ModelFileError,
-    load_notes,
-    read_container,
-    save,
-    write_container,
-)
+from convexcluster.persistence import MODEL, ModelFileError, load_notes, save
 
 CONTENT = {
     "numbers": [1, -2, 0.1, 1e-320, -0.0, True, None, "γ"],
     "odd": {"nan": float("nan"), "inf": float("inf"), "minus": float("-inf")},
     "array": {"array": np.arange(6.0).reshape(2, 3)[:, ::-1], "map": np.array([], dtype=np.int64)},
     "flag": np.bool_(True),
+    "pair": (1, [2.0, ("x",)]),
 }
 
 
 @pytest.fixture
 def file(tmp_path):
-    write_container(tmp_path / "m", CONTENT)
+    MODEL.write(tmp_path / "m", CONTENT)
     return tmp_path / "m"
 
 
 def test_round_trip(file):
-    back = read_container(file)
+    back = MODEL.read(file)
     assert back["numbers"] == CONTENT["numbers"]
     assert str(back["numbers"][4]) == "-0.0"
     assert np.isnan(back["odd"]["nan"])
@@ -52,24 +45,25 @@ def test_round_trip(file):
     np.testing.assert_array_equal(back["array"]["array"], CONTENT["array"]["array"])
     assert back["array"]["map"].dtype == np.int64
     assert back["flag"] is True
+    assert back["pair"] == CONTENT["pair"]
 
 
 def test_equal_models_give_equal_files(tmp_path, file):
-    write_container(tmp_path / "again", CONTENT)
+    MODEL.write(tmp_path / "again", CONTENT)
     assert (tmp_path / "again").read_bytes() == file.read_bytes()
 
 
 def test_every_damaged_byte_is_noticed_or_harmless(file, tmp_path):
     """A flipped byte is refused, or lies in zip's own bookkeeping and changes nothing."""
     raw = file.read_bytes()
-    whole = repr(read_container(file))
+    whole = repr(MODEL.read(file))
     sentences = []
     for place in range(0, len(raw), 7):
         damaged = bytearray(raw)
         damaged[place] ^= 0x55
         (tmp_path / "d").write_bytes(bytes(damaged))
         try:
-            assert repr(read_container(tmp_path / "d")) == whole
+            assert repr(MODEL.read(tmp_path / "d")) == whole
         except ModelFileError as error:
             sentences.append(str(error))
     assert len(sentences) > len(raw) / 7 / 2
@@ -81,7 +75,7 @@ def test_a_cut_file_is_refused(file, keep):
     raw = file.read_bytes()
     file.write_bytes(raw[: int(keep * len(raw)) if keep < 1 else keep])
     with pytest.raises(ModelFileError, match=r"cut off|damaged"):
-        read_container(file)
+        MODEL.read(file)
 
 
 def repack(file, change, compression=zipfile.ZIP_STORED):
@@ -98,15 +92,21 @@ def repack(file, change, compression=zipfile.ZIP_STORED):
 
 
 def test_a_newer_format_is_refused_with_the_remedy(file):
-    repack(file, lambda m, h: h.update(format_version=FORMAT_VERSION + 1, package_version="9.9"))
+    repack(file, lambda m, h: h.update(format_version=MODEL.version + 1, package_version="9.9"))
     with pytest.raises(ModelFileError, match=r"convexcluster 9\.9.*upgrade with pip"):
-        read_container(file)
+        MODEL.read(file)
+
+
+def test_an_older_format_is_refused_with_the_remedy(file):
+    repack(file, lambda m, h: h.update(format_version=MODEL.version - 1, package_version="0.1"))
+    with pytest.raises(ModelFileError, match=r"convexcluster 0\.1;.*make the file anew"):
+        MODEL.read(file)
 
 
 def test_another_format_is_refused(file):
     repack(file, lambda m, h: h.update(format="a recipe"))
-    with pytest.raises(ModelFileError, match=f"holds 'a recipe', not a {FORMAT}"):
-        read_container(file)
+    with pytest.raises(ModelFileError, match=f"holds 'a recipe', not a {MODEL.format}"):
+        MODEL.read(file)
 
 
 def test_a_changed_array_is_refused(file):
@@ -115,7 +115,7 @@ def test_a_changed_array_is_refused(file):
 
     repack(file, change)
     with pytest.raises(ModelFileError, match="checksum of array 0"):
-        read_container(file)
+        MODEL.read(file)
 
 
 class Bomb:
@@ -134,31 +134,31 @@ def test_a_pickle_inside_is_never_run(file, tmp_path):
 
     repack(file, change)
     with pytest.raises(ModelFileError, match="damaged"):
-        read_container(file)
+        MODEL.read(file)
     (tmp_path / "plain").write_bytes(pickle.dumps(Bomb()))
     with pytest.raises(ModelFileError, match="not a convexcluster model"):
-        read_container(tmp_path / "plain")
+        MODEL.read(tmp_path / "plain")
 
 
 def test_compressed_members_are_refused(file):
     repack(file, lambda m, h: None, zipfile.ZIP_DEFLATED)
     with pytest.raises(ModelFileError, match="repacked"):
-        read_container(file)
+        MODEL.read(file)
 
 
 def test_other_zip_files_are_refused(tmp_path):
     with zipfile.ZipFile(tmp_path / "z", "w") as archive:
         archive.writestr("readme", "hello")
     with pytest.raises(ModelFileError, match="a zip file, but not"):
-        read_container(tmp_path / "z")
+        MODEL.read(tmp_path / "z")
     with pytest.raises(FileNotFoundError):
-        read_container(tmp_path / "absent")
+        MODEL.read(tmp_path / "absent")
 
 
 @pytest.mark.parametrize("value", [np.array([1j]), object(), {1, 2}, lambda x: x])
 def test_what_cannot_be_saved_is_named(tmp_path, value):
     with pytest.raises(TypeError, match=r"model\.kernel"):
-        write_container(tmp_path / "m", {"kernel": value})
+        MODEL.write(tmp_path / "m", {"kernel": value})
     assert list(tmp_path.iterdir()) == []
 
 

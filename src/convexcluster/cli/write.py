@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from ..problem import Floats, Ints
+from ..storage import replacing
 from .refusal import Exit, Refusal
 
 # The mark by which --force tells a folder of ours, which it may replace, from any other.
@@ -83,19 +84,13 @@ def _swap(work: Path, target: Path) -> None:
 def write_file(target: Path, content: str | bytes, *, force: bool) -> None:
     """Write one file, atomically; an existing one only with ``force``."""
     data = content.encode() if isinstance(content, str) else content
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
     try:
-        temporary.write_bytes(data)
-        if force:
-            os.replace(temporary, target)
-        else:
-            os.link(temporary, target)  # fails if the target exists, without a race
+        with replacing(target, overwrite=force) as file:
+            file.write(data)
     except FileExistsError:
         raise Refusal(f"{target} exists: pass --force to replace it", Exit.OUTPUT) from None
     except OSError as error:
         raise Refusal(f"cannot write {target}: {error.strerror}", Exit.OUTPUT) from error
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def labels_csv(ids: Sequence[str], labels: Ints) -> str:

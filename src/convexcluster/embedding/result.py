@@ -7,13 +7,9 @@ and ordered by variance, so that trailing ones may be dropped at a known cost in
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from ..kernels import Kernel, Samples, is_sparse
 from ..problem import Floats, Ints
@@ -111,57 +107,6 @@ class Embedding:
             B=np.ascontiguousarray(self.B[:, :r]),
             variances=self.variances[:r],
             trace_error=self.trace_error + float(self.variances[r:].sum()),
-        )
-
-    def to_arrays(self) -> dict[str, Any]:
-        """Plain arrays, numbers and strings, for saving without pickle."""
-        if self.kernel.function is not None:
-            raise ValueError(
-                "a kernel that is a callable cannot be saved as data: name one of the built-in "
-                "kernels, or pickle the model"
-            )
-        out: dict[str, Any] = {
-            "Z": self.Z,
-            "trace_error": self.trace_error,
-            "is_bound": self.is_bound,
-            "clipped_share": self.clipped_share,
-            "method": self.method,
-            "variances": self.variances,
-            "n_features": self.n_features,
-            "kernel": json.dumps({"name": self.kernel.name, "params": self.kernel.params}),
-        }
-        if is_sparse(self.basis):
-            parts = ("data", "indices", "indptr")
-            out |= {f"basis_{part}": getattr(self.basis, part) for part in parts}
-            out["basis_shape"] = np.array(self.basis.shape)
-        elif self.basis is not None:
-            out["basis"] = self.basis
-        for name in ("index", "shift", "B"):
-            if getattr(self, name) is not None:
-                out[name] = getattr(self, name)
-        return out
-
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, Any]) -> Embedding:
-        """Inverse of :meth:`to_arrays`; 0-d arrays are taken for scalars."""
-        kernel = json.loads(str(np.asarray(arrays["kernel"])[()]))
-        basis = arrays.get("basis")
-        if "basis_data" in arrays:
-            parts = tuple(arrays[f"basis_{part}"] for part in ("data", "indices", "indptr"))
-            basis = sparse.csr_array(parts, shape=tuple(arrays["basis_shape"]))
-        return cls(
-            Z=np.asarray(arrays["Z"]),
-            trace_error=float(arrays["trace_error"]),
-            is_bound=bool(arrays["is_bound"]),
-            clipped_share=float(arrays["clipped_share"]),
-            method=str(np.asarray(arrays["method"])[()]),
-            variances=np.asarray(arrays["variances"]),
-            kernel=Kernel(kernel["name"], kernel["params"]),
-            n_features=int(arrays["n_features"]),
-            basis=basis,
-            index=arrays.get("index"),
-            shift=arrays.get("shift"),
-            B=arrays.get("B"),
         )
 
 

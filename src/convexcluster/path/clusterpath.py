@@ -10,9 +10,8 @@ last step at which a cluster split, whose labels are stored whole.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.cluster import hierarchy
@@ -285,48 +284,3 @@ class ClusterPath:
             tree.add_node(n + row, height=float(height), size=int(size))
             tree.add_edges_from([(n + row, int(left)), (n + row, int(right))])
         return tree
-
-    def to_arrays(self) -> dict[str, np.ndarray]:
-        """Plain numeric arrays that hold the whole path; :meth:`from_arrays` reads them."""
-        r = self.centers[0].shape[1] if self.centers else 0
-        return {
-            "gammas": self.gammas,
-            "n_clusters": self.n_clusters,
-            "gaps": self.gaps,
-            "certified": self.certified,
-            "masses": self.masses,
-            "scale": np.array(self.scale),
-            "merges": self.merges,
-            "merge_steps": self.merge_steps,
-            "fusion_values": self.fusion_values,
-            "centers": np.concatenate([np.empty((0, r)), *self.centers]),
-            "split_steps": self.split_steps,
-            "split_labels": self.split_labels,
-            "complete": np.array(self.complete),
-            "origin": self.origin,
-            "basis": self.basis,
-        }
-
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, Any]) -> ClusterPath:
-        """Rebuild a path from :meth:`to_arrays`."""
-        counts = np.asarray(arrays["n_clusters"], dtype=np.int64)
-        rows = np.asarray(arrays["centers"], dtype=np.float64)
-        centers = np.split(rows, np.cumsum(counts)[:-1]) if len(counts) else []
-        return cls(
-            gammas=np.asarray(arrays["gammas"], dtype=np.float64),
-            n_clusters=counts,
-            gaps=np.asarray(arrays["gaps"], dtype=np.float64),
-            certified=np.asarray(arrays["certified"], dtype=bool),
-            masses=np.asarray(arrays["masses"], dtype=np.float64),
-            scale=float(arrays["scale"]),
-            merges=np.asarray(arrays["merges"], dtype=np.int64).reshape(-1, 2),
-            merge_steps=np.asarray(arrays["merge_steps"], dtype=np.int64),
-            fusion_values=np.asarray(arrays["fusion_values"], dtype=np.float64),
-            centers=tuple(np.ascontiguousarray(rows) for rows in centers),
-            split_steps=np.asarray(arrays["split_steps"], dtype=np.int64),
-            split_labels=np.asarray(arrays["split_labels"], dtype=np.int64),
-            complete=bool(arrays["complete"]),
-            origin=np.asarray(arrays["origin"], dtype=np.float64),
-            basis=np.asarray(arrays["basis"], dtype=np.float64),
-        )

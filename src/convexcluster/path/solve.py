@@ -74,7 +74,7 @@ def solve_path(
     callback : callable, optional
         Called after each γ as ``callback(step, total, gamma, n_clusters, relative_gap)``.
     checkpoint : path, optional
-        File (.npz) to which the state is saved every few seconds; if it exists, the path goes on
+        File to which the state is saved every few seconds; if it exists, the path goes on
         from there. It must belong to the same problem and grid.
     max_gammas : int
         Length of the automatic grid.

@@ -19,7 +19,8 @@ from .. import __version__
 from ..plots.along import ClusterCountDisplay, chosen_gamma
 from ..plots.layout import colour_ranks
 from ..problem import Ints, check_samples
-from .page import render, write_atomically
+from ..storage import replacing
+from .page import render
 from .payload import Features, path_arrays, tree_arrays
 from .words import (
     certificate_sentences,
@@ -81,7 +82,8 @@ def write_report(
     page = report_html(
         estimator_or_path, X=X, ids=ids, y=y, feature_names=feature_names, Z=Z, title=title
     )
-    write_atomically(out, page)
+    with replacing(out) as file:
+        file.write(page.encode())
     return out
 
 

@@ -11,11 +11,8 @@ import base64
 import hashlib
 import html
 import json
-import os
-import tempfile
 import zlib
 from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -95,19 +92,3 @@ def render(title: str, facts: dict[str, Any], arrays: dict[str, np.ndarray]) -> 
 def _hash(text: str) -> str:
     digest = base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii")
     return f"'sha256-{digest}'"
-
-
-def write_atomically(path: Path, text: str) -> None:
-    """Write ``text`` beside ``path`` and move it there: no reader sees half a file."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-        # mkstemp makes a private file; a report is as readable as any other the user writes
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(name, 0o666 & ~mask)
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise

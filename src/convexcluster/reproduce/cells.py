@@ -8,7 +8,6 @@ package are those asked for. Files appear whole or not at all (written aside, th
 from __future__ import annotations
 
 import json
-import os
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import __version__
+from ..storage import replacing
 
 Result = dict[str, Any]
 
@@ -95,7 +95,6 @@ def _kept(file: Path, cell: Cell) -> dict[str, Any] | None:
 def _keep(file: Path, record: dict[str, Any]) -> dict[str, Any]:
     """Write the record, whole or not at all, and return it as it will be read."""
     text = json.dumps(record, ensure_ascii=False)
-    aside = file.with_name(f".{file.name}.{os.getpid()}")
-    aside.write_text(text, "utf-8")
-    os.replace(aside, file)
+    with replacing(file) as out:
+        out.write(text.encode())
     return json.loads(text)

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import csv
 import io
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from ..optional import need
+from ..storage import replacing
 
 # A page of this many pixels across reads well and keeps a figure below a few hundred kB.
 DPI = 110
 
 
 def write_text(file: Path, text: str) -> None:
-    """Write a file aside, then rename it."""
+    """Write a text that ends in a new line; the folder is made if it is absent."""
     file.parent.mkdir(parents=True, exist_ok=True)
-    aside = file.with_name(f".{file.name}.{os.getpid()}")
-    aside.write_text(text if text.endswith("\n") else text + "\n", "utf-8")
-    os.replace(aside, file)
+    with replacing(file) as out:
+        out.write((text if text.endswith("\n") else text + "\n").encode())
 
 
 def write_csv(file: Path, rows: Sequence[dict[str, Any]]) -> None:
@@ -62,6 +61,5 @@ def figure(rows: int, columns: int, width: float, height: float) -> tuple[Any, l
 def save_figure(made: Any, file: Path) -> None:
     """PNG without a date in it, so that equal figures are equal files."""
     file.parent.mkdir(parents=True, exist_ok=True)
-    aside = file.with_name(f".{os.getpid()}.{file.name}")
-    made.savefig(aside, dpi=DPI, metadata={"Software": None})
-    os.replace(aside, file)
+    with replacing(file) as out:
+        made.savefig(out, format="png", dpi=DPI, metadata={"Software": None})

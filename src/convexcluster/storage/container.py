@@ -1,0 +1,241 @@
+"""Numbers and JSON in one file, never pickled code.
+
+Input is nested data, output a file from which the same data come back to the last bit. The file is
+an uncompressed zip:
+
+    header.json         format, format version, package version, what each array is, its SHA-256
+    header.sha256       SHA-256 of header.json
+    arrays/<k>.npy      one NumPy array each, numbers only
+
+Reading parses JSON and NumPy's array format with pickles switched off, so it runs no code of the
+file's. Members are stored, not deflated: the contents cannot be larger than the file. Every
+checksum is compared before anything is built.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import zipfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+from scipy import sparse
+
+from .. import __version__
+from .atomic import replacing
+
+# An npy header of a plain numeric array is 128 bytes; far longer ones are not of our making.
+MAX_NPY_HEADER = 4096
+# A zip entry without a time stamp: equal contents give equal files.
+EPOCH = (1980, 1, 1, 0, 0, 0)
+
+
+class FileRefused(ValueError):
+    """The file is of another kind or version, or is damaged; the message says which."""
+
+
+@dataclass(frozen=True)
+class Container:
+    """A kind of file: what it is called, its version, and the records that it may hold.
+
+    Attributes
+    ----------
+    format : str
+        What such a file is called, in the header and in messages.
+    version : int
+        To be raised when a file could be misread by the reader of an earlier version.
+    records : mapping of str to callable
+        Frozen dataclasses of plain fields that a file may name, or what makes them from their
+        fields: nothing else is ever built.
+    error : type
+        What damage and other formats are answered with.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> kind = Container("list of numbers", 1)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     kind.write(f"{folder}/file", {"x": np.arange(3.0), "name": "γ"})
+    ...     kind.read(f"{folder}/file")
+    {'x': array([0., 1., 2.]), 'name': 'γ'}
+    """
+
+    format: str
+    version: int
+    records: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+    error: type[FileRefused] = FileRefused
+
+    def write(self, path: str | os.PathLike[str], content: Mapping[str, Any]) -> None:
+        """Write nested data to one file, atomically.
+
+        Parameters
+        ----------
+        path : path-like
+            Replaced if it exists; left as it was if writing fails.
+        content : mapping
+            Strings as keys; values are None, bool, int, float, str, numeric arrays, sparse
+            matrices, records, or lists, tuples and mappings of these.
+
+        Raises
+        ------
+        TypeError
+            If a value is something else; the message says where it is.
+        """
+        arrays: list[bytes] = []
+        body = self._encode(content, arrays, self.format.split()[-1])
+        header = json.dumps(
+            {
+                "format": self.format,
+                "format_version": self.version,
+                "package_version": __version__,
+                "sha256": [hashlib.sha256(data).hexdigest() for data in arrays],
+                "content": body,
+            },
+            allow_nan=False,
+        ).encode()
+        digest = hashlib.sha256(header).hexdigest().encode()
+        members = {"header.json": header, "header.sha256": digest}
+        members |= {f"arrays/{k}.npy": data for k, data in enumerate(arrays)}
+        with replacing(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+            for name, data in members.items():
+                archive.writestr(zipfile.ZipInfo(name, EPOCH), data)
+
+    def read(self, path: str | os.PathLike[str]) -> dict[str, Any]:
+        """Read back what :meth:`write` wrote; refuse everything else by a sentence."""
+        name = os.fspath(path)
+        whole = io.BytesIO(Path(path).read_bytes())
+        if not zipfile.is_zipfile(whole):
+            raise self.error(f"{name} is not a {self.format}, or its end is cut off")
+        try:
+            with zipfile.ZipFile(whole) as archive:
+                members = {info.filename: info for info in archive.infolist()}
+                if "header.json" not in members or "header.sha256" not in members:
+                    raise self.error(f"{name} is a zip file, but not a {self.format}")
+                if any(info.compress_type != zipfile.ZIP_STORED for info in members.values()):
+                    raise self.error(f"{name} was repacked with compression: use the original")
+                header = self._header(name, archive)
+                digests = header["sha256"]
+                raw = [archive.read(f"arrays/{k}.npy") for k in range(len(digests))]
+        except self.error:
+            raise
+        except Exception as error:  # zipfile answers damage with half a dozen kinds of errors
+            raise self.error(f"{name} is damaged: {first_line(error)}") from error
+        for k, (data, digest) in enumerate(zip(raw, digests, strict=True)):
+            if hashlib.sha256(data).hexdigest() != digest:
+                raise self.error(f"{name} is damaged: the checksum of array {k} does not match")
+        try:
+            return self._decode(header["content"], [_read_array(data) for data in raw])
+        except (ValueError, TypeError, IndexError, KeyError) as error:
+            raise self.error(f"{name} is damaged: {first_line(error)}") from error
+
+    def _header(self, name: str, archive: zipfile.ZipFile) -> dict[str, Any]:
+        raw = archive.read("header.json")
+        if hashlib.sha256(raw).hexdigest().encode() != archive.read("header.sha256").strip():
+            raise self.error(f"{name} is damaged: the checksum of its header does not match")
+        try:
+            header = json.loads(raw)
+            found, version = header["format"], header["format_version"]
+        except (ValueError, KeyError, TypeError) as error:
+            raise self.error(f"{name} is not a {self.format}") from error
+        if found != self.format or not isinstance(version, int):
+            raise self.error(f"{name} holds {found!r}, not a {self.format}")
+        if version != self.version:
+            remedy = "upgrade with pip install --upgrade convexcluster"
+            raise self.error(
+                f"{name} has format version {version}, written by convexcluster "
+                f"{header.get('package_version')}; this is {__version__}, which reads version "
+                f"{self.version}: {remedy if version > self.version else 'make the file anew'}"
+            )
+        if not isinstance(header.get("sha256"), list) or "content" not in header:
+            raise self.error(f"{name} is damaged: its header is incomplete")
+        return header
+
+    def _encode(self, value: Any, arrays: list[bytes], where: str) -> Any:
+        """Turn ``value`` into JSON; an array becomes ``{"array": k}``, nan ``{"float": "nan"}``.
+
+        Plain mappings are wrapped as ``{"map": …}``, lest a user's key be mistaken for these marks.
+        """
+        if isinstance(value, np.generic):
+            value = value.item()
+        if value is None or isinstance(value, bool | int | str):
+            return value
+        if isinstance(value, float):
+            return value if np.isfinite(value) else {"float": repr(value)}
+        if isinstance(value, np.ndarray):
+            return _encode_array(value, arrays, where)
+        if isinstance(value, Mapping):
+            inner = {str(k): self._encode(v, arrays, f"{where}.{k}") for k, v in value.items()}
+            return {"map": inner}
+        if isinstance(value, list | tuple):
+            items = [self._encode(v, arrays, f"{where}[{k}]") for k, v in enumerate(value)]
+            return items if isinstance(value, list) else {"tuple": items}
+        if sparse.issparse(value):
+            csr: Any = sparse.csr_array(cast(Any, value))
+            parts = {"data": csr.data, "indices": csr.indices, "indptr": csr.indptr}
+            return {"sparse": self._encode({**parts, "shape": list(csr.shape)}, arrays, where)}
+        name = type(value).__name__
+        if name in self.records and is_dataclass(value):
+            plain = {f.name: getattr(value, f.name) for f in fields(value)}
+            return {"record": [name, self._encode(plain, arrays, where)]}
+        if callable(value):
+            raise TypeError(
+                f"{where} is a function or object of code, which a file of data cannot hold: "
+                "use a named kernel or kernel='precomputed'"
+            )
+        raise TypeError(f"{where} is a {name}, which cannot be saved without pickle")
+
+    def _decode(self, value: Any, arrays: list[np.ndarray]) -> Any:
+        if isinstance(value, list):
+            return [self._decode(v, arrays) for v in value]
+        if not isinstance(value, dict):
+            return value
+        ((mark, inner),) = value.items()
+        if mark == "map":
+            return {key: self._decode(v, arrays) for key, v in inner.items()}
+        if mark == "array":
+            return arrays[inner]
+        if mark == "tuple":
+            return tuple(self._decode(inner, arrays))
+        if mark == "float":
+            return {"nan": np.nan, "inf": np.inf, "-inf": -np.inf}[inner]
+        if mark == "strings":
+            return np.array(inner, dtype=object)
+        if mark == "sparse":
+            part = self._decode(inner, arrays)
+            shape = tuple(part.pop("shape"))
+            return sparse.csr_array((part["data"], part["indices"], part["indptr"]), shape=shape)
+        if mark == "record":
+            name, content = inner
+            return self.records[name](**self._decode(content, arrays))
+        raise ValueError(f"unknown mark {mark!r}")
+
+
+def _encode_array(value: np.ndarray, arrays: list[bytes], where: str) -> dict[str, Any]:
+    if value.dtype.kind in "OUT" and all(isinstance(v, str) for v in value.flat):
+        return {"strings": value.tolist()}  # names of the columns
+    if value.dtype.kind not in "biuf":
+        raise TypeError(f"{where} is an array of {value.dtype}: only numbers can be saved")
+    buffer = io.BytesIO()
+    np.lib.format.write_array(buffer, value, allow_pickle=False)
+    arrays.append(buffer.getvalue())
+    return {"array": len(arrays) - 1}
+
+
+def _read_array(data: bytes) -> np.ndarray:
+    array = np.lib.format.read_array(
+        io.BytesIO(data), allow_pickle=False, max_header_size=MAX_NPY_HEADER
+    )
+    if array.dtype.kind not in "biuf":
+        raise ValueError(f"an array of {array.dtype}")
+    return array
+
+
+def first_line(error: BaseException) -> str:
+    """The first line of a message, for use inside a sentence."""
+    return (str(error).strip("'\"").splitlines() or [type(error).__name__])[0]
