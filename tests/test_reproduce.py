@@ -31,7 +31,6 @@ pytest.importorskip("matplotlib")
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch, data_dir: Path) -> None:
     """Two data sets, two methods of few settings, two seeds and k = 2, 3."""
-    monkeypatch.setenv("CONVEXCLUSTER_DATA", str(data_dir))
     few = {name: methods.METHODS[name] for name in ("KCC", "k-means")}
     few = {
         name: methods.Method(method.grid[:1], method.partitions, method.default)

