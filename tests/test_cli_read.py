@@ -193,7 +193,7 @@ def test_impute_then_standardize():
     # new data get the old fill, mean and scale
     new = Table(np.array([[np.nan, 8.0]]), ("a", "b"), ("1",))
     np.testing.assert_array_equal(done.apply(new), [[0.0, 1.0]])
-    again = Preparation.from_content(done.to_content())
+    again = Preparation(**vars(done))
     np.testing.assert_array_equal(again.apply(new), done.apply(new))
 
 

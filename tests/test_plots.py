@@ -57,7 +57,7 @@ def blobs():
         gamma_=float(path.gammas[step]),
         embedding_=X,
         linkage_=path.to_linkage(),
-        kernel="linear",
+        _embedding=SimpleNamespace(kernel=SimpleNamespace(name="linear")),
     )
     return SimpleNamespace(X=X, y=y, path=path, estimator=estimator, step=step)
 

@@ -245,7 +245,7 @@ def test_a_notebook_shows_a_frame_or_a_summary(monkeypatch):
         gamma_=None,
         embedding_=X,
         linkage_=path.to_linkage(),
-        kernel="<b>",
+        _embedding=SimpleNamespace(kernel=SimpleNamespace(name="<b>")),
     )
     frame = notebook_html(estimator)
     assert frame.startswith("<iframe")

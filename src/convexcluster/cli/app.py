@@ -9,8 +9,8 @@ import typer
 from .. import __version__
 from .applying import predict, report
 from .fitting import fit, path
+from .grouped import flat
 from .info import info
-from .spread import spread
 from .studies import demo, reproduce, tune
 
 EPILOG = (
@@ -27,7 +27,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for command in (fit, path, predict, tune, report, demo, reproduce, info):
-    app.command()(spread(command))
+    app.command()(flat(command))
 
 
 def _show_version(asked: bool) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import typer
 
 from .. import persistence
-from .console import announce_compilation, collected_warnings, working
+from .console import FIRST_RUN, collected_warnings, working
 from .fitting import score, write_report
 from .options import Common, Input
 from .prepare import Preparation
@@ -44,8 +44,7 @@ def predict(
             f"sample, and this table has {table.X.shape[1]} columns"
         )
     X = preparation.apply(table)
-    announce_compilation()
-    with collected_warnings() as notes, working(f"predicting {len(X)} rows"):
+    with collected_warnings() as notes, working(f"predicting {len(X)} rows", FIRST_RUN):
         labels = np.asarray(estimator.predict(X))
     content = labels_csv(table.ids, labels)
     if out is not None:
@@ -113,14 +112,14 @@ def load_model(name: str) -> tuple[Any, Preparation, tuple[str, ...] | None]:
     estimator = persistence.load(place)
     notes = persistence.load_notes(place)
     if "table" in notes:
-        return estimator, Preparation.from_content(notes["table"]), tuple(notes["ids"])
+        return estimator, Preparation(**notes["table"]), tuple(notes["ids"])
     features = tuple(str(f) for f in getattr(estimator, "feature_names_in_", ()))
     count = int(estimator.n_features_in_)
     return (
         estimator,
         Preparation(
             features or tuple(f"x{k}" for k in range(count)),
-            precomputed=estimator.kernel == "precomputed",
+            precomputed=estimator._embedding.kernel.is_precomputed,
         ),
         None,
     )

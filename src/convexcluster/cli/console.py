@@ -6,7 +6,6 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 from rich.console import Console
@@ -20,11 +19,16 @@ def watched() -> bool:
     return sys.stderr.isatty()
 
 
+# Shown until the first progress of a task: the wait after an install is then no riddle.
+FIRST_RUN = "the first run after an install compiles, for about ten seconds"
+
+
 @contextmanager
-def working(task: str) -> Iterator[Callable[..., None]]:
+def working(task: str, note: str = "") -> Iterator[Callable[..., None]]:
     """Show a bar for ``task`` while the block runs; silent when nobody watches.
 
-    Yields ``advance(done, total, note)``; a total of None leaves the bar pulsing.
+    Yields ``advance(done, total, note)``; a total of None leaves the bar pulsing. ``note`` is what
+    stands beside the task until then.
     """
     if not watched():
         yield lambda *_: None
@@ -43,36 +47,8 @@ def working(task: str) -> Iterator[Callable[..., None]]:
             text = f"{task}: {note}" if note else task
             progress.update(bar, completed=done, total=total, description=text)
 
+        advance(0, note=note)
         yield advance
-
-
-def announce_compilation() -> None:
-    """Say that the first run compiles, where a person is watching and nothing is cached yet."""
-    if watched() and not compiled_before():
-        print(
-            "convexcluster: compiling its loops, once after an install (about ten seconds)",
-            file=sys.stderr,
-        )
-
-
-def compiled_before() -> bool:
-    """Whether numba's cache holds compiled loops that are newer than their source."""
-    from importlib import import_module
-
-    from .. import loops
-
-    for source in sorted(Path(loops.__path__[0]).glob("*.py")):
-        if source.stem == "__init__":
-            continue
-        module = import_module(f"convexcluster.loops.{source.stem}")
-        for function in vars(module).values():
-            stats = getattr(function, "stats", None)
-            folder = getattr(stats, "cache_path", None)
-            if folder is not None and function.py_func.__module__ == module.__name__:
-                stored = Path(folder).glob(f"{source.stem}.{function.py_func.__qualname__}-*.nbi")
-                if any(f.stat().st_mtime >= source.stat().st_mtime for f in stored):
-                    return True
-    return False
 
 
 @contextmanager

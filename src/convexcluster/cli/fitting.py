@@ -13,7 +13,7 @@ import numpy as np
 import typer
 
 from .. import __version__, persistence
-from .console import announce_compilation, collected_warnings, show_pairs, show_table, working
+from .console import FIRST_RUN, collected_warnings, show_pairs, show_table, working
 from .options import MODEL, Clean, Common, Input, Model, Output
 from .prepare import Preparation
 from .read import Table, read
@@ -101,13 +101,12 @@ def _fit_and_write(
         precomputed=parameters.get("kernel") == "precomputed",
     )
     X = preparation.apply(table)
-    announce_compilation()
     from ..estimators import KernelConvexClustering
 
     estimator = KernelConvexClustering(**parameters)
     begin = time.perf_counter()
     task = f"fitting {X.shape[0]} × {X.shape[1]}"
-    with collected_warnings() as notes, working(task) as advance:
+    with collected_warnings() as notes, working(task, FIRST_RUN) as advance:
         estimator.set_params(verbose=heard_by(advance)).fit(X)
     estimator.set_params(verbose=0)  # a model that is saved holds no function
     seconds = time.perf_counter() - begin
@@ -213,7 +212,7 @@ def write_results(
             )
         for name, content in (extra or {}).items():
             (folder / name).write_text(content, "utf-8")
-        notes = {"table": preparation.to_content(), "ids": list(table.ids)}
+        notes = {"table": vars(preparation), "ids": list(table.ids)}
         persistence.save(estimator, folder / "model", notes=notes)
         if output.report:
             write_report(estimator, folder / "report.html", table, preparation)

@@ -6,11 +6,10 @@ import os
 import platform
 from importlib import metadata
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 from .. import __version__
-from .console import compiled_before, show_pairs
+from .console import show_pairs
 from .options import Common
 from .write import to_json
 
@@ -35,8 +34,7 @@ def info(common: Common) -> None:
     pairs += [("python", facts["python"]), ("platform", facts["platform"])]
     pairs += list(facts["packages"].items())
     pairs += [(f"threads, {name}", count) for name, count in facts["threads"].items()]
-    pairs += [("cache of compiled loops", facts["cache"]["folder"] or "none")]
-    pairs += [("compiled already", facts["cache"]["compiled"])]
+    pairs += [("cache of compiled loops", facts["cache"] or "none")]
     pairs += [(f"extra {name}", state) for name, state in facts["extras"].items()]
     show_pairs("convexcluster info", pairs)
 
@@ -49,7 +47,7 @@ def collect() -> dict[str, Any]:
         "platform": platform.platform(),
         "packages": {name: metadata.version(name) for name in CORE},
         "threads": _threads(),
-        "cache": {"folder": _cache_folder(), "compiled": compiled_before()},
+        "cache": _cache_folder(),
         "extras": {name: _state(modules) for name, modules in EXTRAS.items()},
     }
 
@@ -73,15 +71,6 @@ def _threads() -> dict[str, int]:
 
 def _cache_folder() -> str | None:
     """Where numba keeps the compiled loops of this package."""
-    from importlib import import_module
+    from ..loops.distances import nearest_rows
 
-    from .. import loops
-
-    for source in sorted(Path(loops.__path__[0]).glob("*.py")):
-        if source.stem == "__init__":
-            continue
-        for function in vars(import_module(f"convexcluster.loops.{source.stem}")).values():
-            folder = getattr(getattr(function, "stats", None), "cache_path", None)
-            if folder is not None:
-                return str(folder)
-    return None
+    return nearest_rows.stats.cache_path

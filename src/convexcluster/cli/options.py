@@ -1,7 +1,7 @@
-"""The options that several commands share, as dataclasses that spread into flat signatures.
+"""The options that several commands share, in groups: a dataclass each, a field for every option.
 
-Each field is one option; :func:`~convexcluster.cli.spread.spread` gives a command written as
-``fit(source: Input, …)`` the signature that Typer reads, and packs the values back.
+:func:`~convexcluster.cli.grouped.flat` gives a command written as ``fit(source: Input, …)`` the
+signature that Typer reads, and packs the values back.
 """
 
 from __future__ import annotations

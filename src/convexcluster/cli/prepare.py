@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -79,21 +78,6 @@ class Preparation:
     def filled(self, table: Table) -> Floats:
         """Return the table's own numbers with nothing missing."""
         return _fill(table, self.fill)
-
-    def to_content(self) -> dict[str, Any]:
-        """Plain lists and arrays for the model file."""
-        return {
-            "features": list(self.features),
-            "fill": self.fill,
-            "centre": self.centre,
-            "scale": self.scale,
-            "precomputed": self.precomputed,
-        }
-
-    @classmethod
-    def from_content(cls, content: dict[str, Any]) -> Preparation:
-        """Inverse of :meth:`to_content`."""
-        return cls(**{**content, "features": tuple(content["features"])})
 
 
 def _fill(table: Table, fill: Floats | None) -> Floats:

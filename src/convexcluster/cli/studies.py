@@ -8,13 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from .console import (
-    announce_compilation,
-    collected_warnings,
-    show_pairs,
-    show_table,
-    working,
-)
+from .console import FIRST_RUN, collected_warnings, show_pairs, show_table, working
 from .fitting import summarize, write_results
 from .options import Clean, Common, Input, Model, Output
 from .prepare import Preparation
@@ -55,7 +49,6 @@ def tune(
         precomputed=parameters.get("kernel") == "precomputed",
     )
     X = preparation.apply(table)
-    announce_compilation()
     from ..estimators import KernelConvexClustering
     from ..tuning import tune as search
 
@@ -63,7 +56,7 @@ def tune(
     if axes:
         options["grid"] = axes
     begin = time.perf_counter()
-    with collected_warnings() as notes, working("tuning"):
+    with collected_warnings() as notes, working("tuning", FIRST_RUN):
         result = search(X, None if table.labels is None else list(table.labels), **options)
     seconds = time.perf_counter() - begin
     summary = summarize(result.best_estimator_, table, seconds, notes)
@@ -118,10 +111,9 @@ def demo(
 ) -> None:
     """Cluster the paper's four blobs in a ring by four methods, and draw them side by side."""
     check_folder(out, force=force)
-    announce_compilation()
     from ..demo import METHODS, draw, run
 
-    with collected_warnings() as notes, working("clustering") as advance:
+    with collected_warnings() as notes, working("clustering", FIRST_RUN) as advance:
         result = run(seed, progress=lambda k, name: advance(k, len(METHODS), name))
     rows = result.rows()
     summary = {"kind": MARK, "command": "demo", "seed": seed, "rows": rows, "warnings": notes}
@@ -170,7 +162,6 @@ def reproduce(
                 f"there is no table or figure {name!r}: choose from {', '.join(TARGETS)}, all",
                 Exit.USAGE,
             )
-    announce_compilation()
     chosen = list(TARGETS) if not names or "all" in names else list(names)
     with collected_warnings(), working("reproducing") as advance:
         run(chosen, out, progress=lambda k, name: advance(k, len(chosen), str(name)))

@@ -28,7 +28,7 @@ from .appearance import (
     tidy,
     whole_numbers,
 )
-from .layout import Plane, cluster_ranks, colour_ranks, subsample
+from .layout import Plane, cluster_ranks, colour_ranks, kernel_name, subsample
 from .points import counted_samples
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ class ClusterPathDisplay:
             Z=estimator.embedding_,
             labels=estimator.labels_,
             ranks=cluster_ranks(estimator.labels_, colour_ranks(estimator.linkage_)),
-            kernel=hasattr(estimator, "kernel"),
+            kernel=kernel_name(estimator) is not None,
             **options,
         )
 

@@ -17,6 +17,7 @@ References
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -149,6 +150,13 @@ class Plane:
         noun = "kernel principal component" if kernel else "principal component"
         first, second = (f"{noun} {i + 1} ({self.share[i]:.0%} of variance)" for i in range(2))
         return first, second
+
+
+def kernel_name(estimator: Any) -> str | None:
+    """Name of the kernel of a fitted estimator; None if it is linear, which changes nothing."""
+    embedding = getattr(estimator, "_embedding", None)
+    name = "linear" if embedding is None else str(embedding.kernel.name)
+    return None if name == "linear" else name
 
 
 def subsample(n: int, most: int, labels: Ints | None = None, seed: int = 0) -> Ints:

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 from ..partition import ranks
 from ..problem import Floats, Ints
 from .appearance import axes_or_new, draw_points, plain, tidy
-from .layout import Plane, cluster_ranks, colour_ranks, subsample
+from .layout import Plane, cluster_ranks, colour_ranks, kernel_name, subsample
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -146,7 +146,7 @@ class LabelScatterDisplay:
         if X is not None and np.shape(X)[1] == 2:
             return cls.from_data(X, labels, **options)
         plane = Plane.of(estimator.embedding_)
-        options.setdefault("axis_names", plane.axis_names(hasattr(estimator, "kernel")))
+        options.setdefault("axis_names", plane.axis_names(kernel_name(estimator) is not None))
         return cls.from_data(plane.project(estimator.embedding_), labels, **options)
 
     def plot(self, ax: Axes | None = None) -> Axes:

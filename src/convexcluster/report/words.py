@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..labels import cut
+from ..plots.layout import kernel_name
 from ..problem import Ints
 
 if TYPE_CHECKING:
@@ -43,8 +44,8 @@ def summary_sentence(path: ClusterPath, estimator: Any | None, n_features: int |
     parts = [many(len(path.masses), "sample")]
     if n_features is not None:
         parts.append(many(n_features, "feature"))
-    kernel = getattr(estimator, "kernel", None)
-    if isinstance(kernel, str):
+    kernel = kernel_name(estimator)
+    if kernel is not None:
         parts.append(f"{kernel} kernel")
     counts, gammas = np.asarray(path.n_clusters), np.asarray(path.gammas)
     walk = f"at γ = {number(gammas[0])}"

@@ -1,4 +1,4 @@
-"""A command whose parameters are dataclasses of options → the flat signature that Typer reads."""
+"""A command whose options come in groups, dataclasses → the flat signature that Typer reads."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import wraps
 from typing import Any, cast, get_type_hints
 
 
-def spread(command: Callable[..., None]) -> Callable[..., None]:
+def flat(command: Callable[..., None]) -> Callable[..., None]:
     """Replace each dataclass parameter of ``command`` by its fields."""
     hints = get_type_hints(command, include_extras=True)
     groups = {name: hints[name] for name in inspect.signature(command).parameters if name in hints}
@@ -35,7 +35,7 @@ def spread(command: Callable[..., None]) -> Callable[..., None]:
             )
 
     @wraps(command)
-    def flat(**values: Any) -> None:
+    def ungrouped(**values: Any) -> None:
         packed = {
             name: cast(Any, group)(**{f.name: values[f.name] for f in fields(group)})
             if is_dataclass(group)
@@ -44,7 +44,7 @@ def spread(command: Callable[..., None]) -> Callable[..., None]:
         }
         command(**packed)
 
-    flat.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    flat.__annotations__ = {p.name: p.annotation for p in parameters}
-    del flat.__wrapped__  # type: ignore[attr-defined]
-    return flat
+    ungrouped.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    ungrouped.__annotations__ = {p.name: p.annotation for p in parameters}
+    del ungrouped.__wrapped__  # type: ignore[attr-defined]
+    return ungrouped
