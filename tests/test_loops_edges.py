@@ -3,34 +3,9 @@
 import numpy as np
 import pytest
 
-from convexcluster.graph import components, incidence
-from convexcluster.loops.edges import (
-    equal_ends,
-    extrapolate,
-    hessian,
-    join,
-    means,
-    residual,
-    sweep,
-)
+from convexcluster.graph import components
+from convexcluster.loops.edges import equal_ends, hessian, join, means, residual
 from convexcluster.partition import means as label_means
-
-
-def plain_sweep(tail, head, c, inv_mass, relax, backward, A, Lam):
-    order = range(len(tail) - 1, -1, -1) if backward else range(len(tail))
-    for e in order:
-        i, j = tail[e], head[e]
-        h = 1.0 / (inv_mass[i] + inv_mass[j])
-        if Lam[e] @ Lam[e] > 0.999999 * c[e] ** 2:
-            h *= relax
-        new = Lam[e] + h * (A[i] - A[j])
-        norm = np.linalg.norm(new)
-        if norm > c[e]:
-            new *= c[e] / norm
-        step = new - Lam[e]
-        Lam[e] = new
-        A[i] -= inv_mass[i] * step
-        A[j] += inv_mass[j] * step
 
 
 def plain_residual(tail, head, c, sigma, mass, Z, Lam, A):
@@ -60,36 +35,6 @@ def parts(request):
     return tail, head, c, mass, Z, Lam, rng
 
 
-def test_sweep(parts):
-    tail, head, c, mass, Z, Lam, _ = parts
-    for backward in (False, True):
-        A, ours = Z.copy(), Lam.copy()
-        B, plain = Z.copy(), Lam.copy()
-        sweep(tail, head, c, 1 / mass, 0.5, backward, A, ours)
-        plain_sweep(tail, head, c, 1 / mass, 0.5, backward, B, plain)
-        np.testing.assert_allclose(ours, plain, rtol=1e-12, atol=1e-14)
-        np.testing.assert_allclose(A, B, rtol=1e-12, atol=1e-14)
-        assert (np.linalg.norm(ours, axis=1) <= c * (1 + 1e-14)).all()
-
-
-def test_sweep_keeps_zeros_and_does_not_hide_nan_or_infinity(parts):
-    tail, head, c, mass, Z, Lam, _ = parts
-    A, still = np.ones_like(Z), np.zeros_like(Lam)
-    sweep(tail, head, c, 1 / mass, 0.5, False, A, still)
-    assert (still == 0).all()
-    assert (A == 1).all()
-    A, closed = Z.copy(), Lam.copy()
-    sweep(tail, head, np.zeros_like(c), 1 / mass, 0.5, False, A, closed)
-    assert (closed == 0).all()  # a ball of radius zero
-    A, unbounded = Z.copy(), Lam.copy()
-    sweep(tail, head, np.full_like(c, np.inf), 1 / mass, 0.5, False, A, unbounded)
-    assert np.isfinite(unbounded).all()
-    A = Z.copy()
-    A[tail[0]] = np.nan
-    sweep(tail, head, c, 1 / mass, 0.5, False, A, Lam.copy())
-    assert np.isnan(A[tail[0]]).all()
-
-
 def test_residual(parts):
     tail, head, c, mass, Z, Lam, rng = parts
     sigma = rng.uniform(0.5, 2.0, len(c))
@@ -115,18 +60,6 @@ def test_hessian(parts):
     up = plain_residual(tail, head, c, sigma, mass, Z, Lam, A + step * X)[-1]
     down = plain_residual(tail, head, c, sigma, mass, Z, Lam, A - step * X)[-1]
     np.testing.assert_allclose(out, (up - down) / (2 * step), rtol=1e-5, atol=1e-6)
-
-
-def test_extrapolate(parts):
-    tail, head, _, mass, Z, Lam, rng = parts
-    old = rng.normal(size=Lam.shape)
-    ours, kept, A = Lam.copy(), old.copy(), Z.copy()
-    extrapolate(tail, head, 1 / mass, 0.7, ours, kept, A)
-    np.testing.assert_allclose(ours, Lam + 0.7 * (Lam - old), rtol=1e-13)
-    np.testing.assert_array_equal(kept, Lam)
-    D = incidence(np.column_stack([tail, head]), len(Z))
-    moved = Z - (D.T @ (ours - Lam)) / mass[:, None]
-    np.testing.assert_allclose(A, moved, rtol=1e-12, atol=1e-13)
 
 
 @pytest.mark.parametrize("share", [0.0, 0.2, 0.5, 1.0])

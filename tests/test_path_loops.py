@@ -102,6 +102,36 @@ def test_momentum_extrapolates_and_projects(case):
     np.testing.assert_allclose(case.A, dual, atol=1e-12)
 
 
+def test_momentum_without_bound_extrapolates(case):
+    last, old, every = 0.7 * case.Lam, case.Lam.copy(), np.arange(len(case.tail))
+    unbounded = np.full_like(case.c, np.inf)
+    given = case.tail, case.head, unbounded, case.inv_mass, case.A, case.Lam
+    momentum(*given, last, every, np.float64(0.6))
+    np.testing.assert_allclose(case.Lam, old + 0.6 * 0.3 * old, rtol=1e-13)
+    dual = case.Z - (case.D.T @ case.Lam) * case.inv_mass[:, None]
+    np.testing.assert_allclose(case.A, dual, atol=1e-12)
+
+
+def test_a_sweep_keeps_zeros_and_does_not_hide_nan_or_infinity(case):
+    every, damp = np.arange(len(case.tail)), np.float64(0.5)
+
+    def swept(c, A, Lam):
+        sweep(case.tail, case.head, c, case.inv_mass, A, Lam, every, 1, damp)
+        return Lam, A
+
+    still, A = swept(case.c, np.ones_like(case.Z), np.zeros_like(case.Lam))
+    assert (still == 0).all()
+    assert (A == 1).all()
+    closed, _ = swept(np.zeros_like(case.c), case.A.copy(), case.Lam.copy())
+    assert (closed == 0).all()  # a ball of radius zero
+    unbounded, _ = swept(np.full_like(case.c, np.inf), case.A.copy(), case.Lam.copy())
+    assert np.isfinite(unbounded).all()
+    broken = case.A.copy()
+    broken[case.tail[0]] = np.nan
+    _, A = swept(case.c, broken, case.Lam.copy())
+    assert np.isnan(A[case.tail[0]]).all()
+
+
 def test_fused_components(case):
     labels, count = fuse(case.tail, case.head, case.c, case.Lam, case.n, 1e-3)
     free = np.linalg.norm(case.Lam, axis=1) < case.c * (1 - 1e-3)

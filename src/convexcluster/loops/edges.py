@@ -15,42 +15,6 @@ SUMS = {"reassoc", "contract"}
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS)
-def sweep(tail, head, c, inv_mass, relax, backward, A, Lam):  # type: ignore[no-untyped-def]
-    """One pass of dual block-coordinate ascent, in place; A = Z − M⁻¹DᵀΛ is kept up to date.
-
-    λ_l ← Proj_{c_l}(λ_l + h (a_i − a_j)),  h = ω/(1/m_i + 1/m_j),
-
-    which at ω = 1 is the exact maximiser over λ_l. On saturated edges ω = ``relax``: there the
-    projection turns λ_l, neighbours turn theirs the same way, and a full step overshoots.
-    """
-    m = tail.shape[0]
-    r = A.shape[1]
-    for q in range(m):
-        e = m - 1 - q if backward else q
-        i = tail[e]
-        j = head[e]
-        x = inv_mass[i]
-        y = inv_mass[j]
-        ball = c[e] * c[e]
-        norm = Lam[e, 0] * Lam[e, 0]
-        for k in range(1, r):
-            norm += Lam[e, k] * Lam[e, k]
-        h = 1.0 / (x + y)
-        if norm > 0.999999 * ball:  # saturated up to the rounding of the projection
-            h *= relax
-        norm = 0.0
-        for k in range(r):
-            t = Lam[e, k] + h * (A[i, k] - A[j, k])
-            norm += t * t
-        shrink = np.sqrt(ball / norm) if norm > ball else 1.0
-        for k in range(r):
-            d = shrink * (Lam[e, k] + h * (A[i, k] - A[j, k])) - Lam[e, k]
-            Lam[e, k] += d
-            A[i, k] -= x * d
-            A[j, k] += y * d
-
-
-@njit(cache=True, nogil=True, fastmath=SUMS)
 def residual(tail, head, c, sigma, mass, Z, Lam, A, T, P, scale, grad):  # type: ignore[no-untyped-def]
     """T = Λ + σDA, P = Proj_c(T), ∇φ = M(A − Z) + DᵀP, and φ(A) as the return value.
 
@@ -114,21 +78,6 @@ def hessian(tail, head, sigma, mass, T, scale, X, out):  # type: ignore[no-untyp
             y = q * (X[i, k] - X[j, k] - along * T[e, k])
             out[i, k] += y
             out[j, k] -= y
-
-
-@njit(cache=True, nogil=True, fastmath=SUMS)
-def extrapolate(tail, head, inv_mass, beta, Lam, old, A):  # type: ignore[no-untyped-def]
-    """Λ ← Λ + β(Λ − Λ_old) and Λ_old ← Λ, in place, with A = Z − M⁻¹DᵀΛ kept up to date."""
-    for e in range(tail.shape[0]):
-        i = tail[e]
-        j = head[e]
-        for k in range(Lam.shape[1]):
-            x = Lam[e, k]
-            d = beta * (x - old[e, k])
-            old[e, k] = x
-            Lam[e, k] = x + d
-            A[i, k] -= inv_mass[i] * d
-            A[j, k] += inv_mass[j] * d
 
 
 @njit(cache=True, nogil=True)

@@ -1,10 +1,12 @@
-"""Dual block-coordinate ascent: sweeps over the edges.
+"""Dual block-coordinate ascent: sweeps over the edges, for the path and the single-γ solvers.
 
 For one edge e = (i, j) with the others fixed, the dual is maximised by
 
-    λ_l ← Proj_{c_l}(λ_l + h (a_i − a_j)),   h = 1/(1/m_i + 1/m_j),   a = M⁻¹(Σz − DᵀΛ),
+    λ_l ← Proj_{c_l}(λ_l + h (a_i − a_j)),   h = 1/(1/m_i + 1/m_j),   A = M⁻¹(MZ − DᵀΛ),
 
-and a follows: a_i −= Δλ/m_i, a_j += Δλ/m_j. Forward and backward passes alternate.
+and A follows: a_i −= Δλ/m_i, a_j += Δλ/m_j. Forward and backward passes alternate. ``tail[l] = i``
+and ``head[l] = j`` are the ends of edge l, ``inv_mass`` is 1/m and ``part`` holds the edges to work
+on, so that two halves of a graph can go side by side. All loops change Λ and A in place.
 """
 
 from __future__ import annotations
@@ -19,14 +21,16 @@ from ..problem import Floats, Ints
 
 Reals = NDArray[np.floating]
 
-# Sums over the dimensions may be reordered, so that they use vector units.
+# Sums over the dimensions may be reordered, so that they use vector units; NaN, infinities and
+# exact zeros keep their meaning (the full fastmath would drop them).
 SUMS = {"contract", "reassoc", "nsz", "arcp"}
 
-# An edge whose dual sits on its sphere is moved by half a step: the full step overshoots along the
-# sphere while its neighbours turn as well. Measured, it halves the number of passes.
+# An edge whose dual sits on its sphere is moved by this share of a step: the full step overshoots
+# along the sphere while its neighbours turn as well. Half or twice: about twice as many passes.
 DAMPED = 0.5
 
-# ‖λ‖² above this share of c² counts as on the sphere (round-off of one projection is 1e-16).
+# ‖λ‖² above this share of c² counts as on the sphere. Round-off of one projection is 1e-16; half of
+# the distance to 1 changes nothing, but 1 itself would miss the edges that were just projected.
 ON_SPHERE = 1 - 1e-6
 
 
@@ -40,9 +44,9 @@ def sweep(
     Lam: Reals,
     part: Ints,
     passes: int,
-    damp: np.floating,
+    damp: float | np.floating,
 ) -> None:
-    """Run ``passes`` sweeps over the edges ``idx``; λ and a change in place.
+    """Run ``passes`` sweeps over the edges ``part``, forward and backward in turn.
 
     All reals, ``damp`` too, have one precision: single is enough where the gap is taken in double.
     """
@@ -109,7 +113,7 @@ def sweep(
 def set_points(
     tail: Ints, head: Ints, MZ: Floats, inv_mass: Floats, Lam: Floats, A: Floats
 ) -> None:
-    """a = M⁻¹(Σz − DᵀΛ), in place."""
+    """A = M⁻¹(MZ − DᵀΛ)."""
     n, r = A.shape
     for i in range(n):
         for k in range(r):
@@ -134,22 +138,26 @@ def momentum(
     Lam: Reals,
     last: Reals,
     part: Ints,
-    beta: np.floating,
+    beta: float | np.floating,
 ) -> None:
-    """λ ← Proj(λ + β(λ − last)) on the edges ``idx``, a with it; ``last`` becomes the old λ."""
+    """λ ← Proj(λ + β(λ − last)) on the edges ``part``; ``last`` becomes the old λ.
+
+    Infinite c leaves the projection out: the next sweep projects every edge in any case.
+    """
     r = A.shape[1]
     zero = beta - beta
+    one = np.exp(zero)  # both of the right precision, which a literal is not
     for e in part:
         row, old, ai, aj = Lam[e], last[e], A[tail[e]], A[head[e]]
         x, y = inv_mass[tail[e]], inv_mass[head[e]]
-        s = zero
-        for k in range(r):
-            v = row[k] + beta * (row[k] - old[k])
-            s += v * v
-        bound = c[e] * c[e]
-        f = np.exp(zero)  # 1 in the right precision
-        if s > bound:
-            f = np.sqrt(bound / s)
+        bound, f = c[e] * c[e], one
+        if bound < np.inf:
+            s = zero
+            for k in range(r):
+                v = row[k] + beta * (row[k] - old[k])
+                s += v * v
+            if s > bound:
+                f = np.sqrt(bound / s)
         for k in range(r):
             v = row[k]
             new = f * (v + beta * (v - old[k]))

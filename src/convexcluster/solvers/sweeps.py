@@ -1,7 +1,7 @@
 """Accelerated sweeps: dual block-coordinate ascent, one edge at a time, with momentum.
 
 A block is a forward and a backward pass of λ_l ← Proj_c(λ_l + h(a_i − a_j)) over all edges
-(:func:`convexcluster.loops.edges.sweep`); between blocks Λ is extrapolated as by Nesterov, and
+(:func:`convexcluster.loops.sweeps.sweep`); between blocks Λ is extrapolated as by Nesterov, and
 the momentum restarts when the dual value falls. Every edge is projected in every pass, so Λ is
 feasible after each block even though the extrapolated point is not.
 
@@ -18,18 +18,17 @@ import numpy as np
 
 from ..certificate import project
 from ..graph import incidence
-from ..loops.edges import extrapolate, sweep
+from ..loops.sweeps import DAMPED, momentum, sweep
 from ..problem import Floats, Problem
 from .driver import Method, Point
-
-SATURATED = 0.5  # under-relaxation of edges on their sphere; about halves the number of passes
 
 
 def iterates(problem: Problem, warm: Floats | None, target: float) -> Iterator[Point]:
     """Yield (A_Λ, Λ) after each forward and backward pass."""
     tail, head = (np.ascontiguousarray(end) for end in problem.edges.T)
     back = (-incidence(problem.edges, problem.n).T / problem.masses[:, None]).tocsr()
-    c, inv_mass = problem.c, 1.0 / problem.masses
+    c, inv_mass, every = problem.c, 1.0 / problem.masses, np.arange(len(problem.edges))
+    unbounded = np.full_like(c, np.inf)
     if warm is None:
         Lam = first_dual(problem)
     else:
@@ -37,8 +36,7 @@ def iterates(problem: Problem, warm: Floats | None, target: float) -> Iterator[P
     A = problem.Z + back @ Lam
     old, value, t = Lam.copy(), np.inf, 1.0
     for step in count(1):
-        sweep(tail, head, c, inv_mass, SATURATED, False, A, Lam)
-        sweep(tail, head, c, inv_mass, SATURATED, True, A, Lam)
+        sweep(tail, head, c, inv_mass, A, Lam, every, 2, DAMPED)
         yield Point(A, Lam)
         fresh = float(problem.masses @ np.einsum("ik,ik->i", A, A))  # dual: ½‖Z‖²_M − ½‖A_Λ‖²_M
         if fresh > value:
@@ -46,7 +44,7 @@ def iterates(problem: Problem, warm: Floats | None, target: float) -> Iterator[P
         value = fresh
         t_next = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * t * t))
         beta, t = (t - 1.0) / t_next, t_next
-        extrapolate(tail, head, inv_mass, beta, Lam, old, A)
+        momentum(tail, head, unbounded, inv_mass, A, Lam, old, every, beta)
         if step % 20 == 0:
             A = problem.Z + back @ Lam  # what rounding has added up is taken off
 
