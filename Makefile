@@ -13,7 +13,8 @@ help:
 $(STAMP): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check --upgrade pip
-	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	$(BIN)/pip install --quiet --disable-pip-version-check --group dev \
+		--editable '.[bench,cli,dask,plot,report]'
 	touch $@
 
 install: $(STAMP)
@@ -30,6 +31,7 @@ test-all: $(STAMP)
 lint: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/repo-review --show err .
 
 types: $(STAMP)
 	$(BIN)/mypy

@@ -32,7 +32,9 @@ def second_half(sizes: Ints) -> np.ndarray:
     return np.cumsum(sizes) - sizes // 2 > total // 2
 
 
-def side_by_side(pool: Executor | None, task: Callable[..., Any], jobs: Sequence[tuple]) -> list:
+def side_by_side(
+    pool: Executor | None, task: Callable[..., Any], jobs: Sequence[tuple[Any, ...]]
+) -> list[Any]:
     """Results of ``task(*job)``, at most two jobs: the second one in ``pool`` if there is one."""
     if pool is None or len(jobs) < 2:
         return [task(*job) for job in jobs]
@@ -41,8 +43,12 @@ def side_by_side(pool: Executor | None, task: Callable[..., Any], jobs: Sequence
 
 
 def over_halves(
-    level: Level, task: Callable[..., Any], pool: Executor | None, *given: Any, after: tuple = ()
-) -> list:
+    level: Level,
+    task: Callable[..., Any],
+    pool: Executor | None,
+    *given: Any,
+    after: tuple[Any, ...] = (),
+) -> list[Any]:
     """``task(tail, head, *given, part, *after)`` on both halves of a level, then across the cut."""
     jobs = [(level.tail, level.head, *given, part, *after) for part in level.halves()]
     return [*side_by_side(pool, task, jobs[:2]), *(task(*job) for job in jobs[2:])]
