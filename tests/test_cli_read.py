@@ -171,7 +171,7 @@ def test_matlab_73_is_named(tmp_path):
 def test_missing_value_is_named_by_row_and_column(tmp_path):
     table = read(Source(text(tmp_path, "id,a,b\nu,1,2\nv,3,NA\n"), id_column="id"))
     with pytest.raises(Refusal, match=r"row 2 \(id 'v'\), column 'b': fit with --impute"):
-        Preparation.of(table, standardize=False, impute=None, precomputed=False)
+        Preparation.of(table, False, None, False)
 
 
 def test_other_text_for_missing(tmp_path):
@@ -184,7 +184,7 @@ def test_other_text_for_missing(tmp_path):
 def test_impute_then_standardize():
     table = Table(np.array([[1.0, 7.0], [np.nan, 7.0], [3.0, 7.0]]), ("a", "b"), ("1", "2", "3"))
     before = table.X.copy()
-    done = Preparation.of(table, standardize=True, impute="mean", precomputed=False)
+    done = Preparation.of(table, True, "mean", False)
     out = done.apply(table)
     np.testing.assert_array_equal(done.fill, [2.0, 7.0])
     np.testing.assert_allclose(out[:, 0], [-np.sqrt(1.5), 0, np.sqrt(1.5)], rtol=1e-15)
@@ -200,18 +200,18 @@ def test_impute_then_standardize():
 def test_impute_refusals():
     table = Table(np.array([[1.0, np.nan]]), ("a", "b"), ("1",))
     with pytest.raises(Refusal, match="column 'b' has no value at all"):
-        Preparation.of(table, standardize=False, impute="median", precomputed=False)
+        Preparation.of(table, False, "median", False)
     with pytest.raises(Refusal, match="--impute must be mean or median") as caught:
-        Preparation.of(table, standardize=False, impute="mode", precomputed=False)
+        Preparation.of(table, False, "mode", False)
     assert caught.value.code == Exit.USAGE
 
 
 def test_precomputed_must_be_square():
     table = Table(np.ones((2, 3)), ("a", "b", "c"), ("1", "2"))
     with pytest.raises(Refusal, match="square matrix, and this one is 2 × 3"):
-        Preparation.of(table, standardize=False, impute=None, precomputed=True)
+        Preparation.of(table, False, None, True)
     with pytest.raises(Refusal, match="--standardize does not go with"):
-        Preparation.of(table, standardize=True, impute=None, precomputed=True)
+        Preparation.of(table, True, None, True)
 
 
 def test_a_models_columns_are_found_by_name(tmp_path):

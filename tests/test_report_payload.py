@@ -15,7 +15,7 @@ from convexcluster.partition import canonical
 from convexcluster.path.collect import PathBuilder
 from convexcluster.report import notebook_html, report_html, write_report
 from convexcluster.report.page import embed_json, pack
-from convexcluster.report.payload import Features, Steps, explained, stored_steps
+from convexcluster.report.payload import Changes, Features, explained, stored_steps
 from convexcluster.report.words import certificate_sentences, path_sentence
 
 
@@ -58,13 +58,13 @@ def replay(steps, n):
 @given(st.lists(st.lists(st.integers(0, 5), min_size=7, max_size=7), min_size=1, max_size=6))
 def test_any_sequence_of_partitions_comes_back(sequence):
     partitions = [canonical(np.array(labels)) for labels in sequence]
-    for made, labels in zip(replay(Steps.of(partitions), 7), partitions):
+    for made, labels in zip(replay(Changes.of(partitions), 7), partitions):
         np.testing.assert_array_equal(made, labels)
 
 
 def test_nested_partitions_need_one_entry_per_merge():
     path, _ = chain(12)
-    steps = Steps.of([path.labels(gamma=g) for g in path.gammas])
+    steps = Changes.of([path.labels(gamma=g) for g in path.gammas])
     assert len(steps.absorbed) == 12 - path.n_clusters[-1]
     assert len(steps.moved) == 0
 

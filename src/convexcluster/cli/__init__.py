@@ -54,8 +54,6 @@ def _run(arguments: list[str]) -> int:
 
 def _explain(error: BaseException) -> tuple[int, str]:
     """Exit code and sentence of an error."""
-    from ..persistence import ModelFileError
-
     text = " ".join(str(error).split())
     if isinstance(error, Refusal):
         return error.code, text
@@ -70,7 +68,7 @@ def _explain(error: BaseException) -> tuple[int, str]:
         return Exit.EXTRA, text
     if type(error).__name__ == "InvalidParameterError":  # scikit-learn's, for a parameter's value
         return Exit.USAGE, text
-    if isinstance(error, ModelFileError | ValueError | MemoryError):
+    if isinstance(error, ValueError | MemoryError):
         return Exit.INPUT, text or "there is not enough memory for this"
     if isinstance(error, OSError):
         return Exit.OUTPUT, text

@@ -11,7 +11,7 @@ import typer
 
 from .. import persistence
 from .console import FIRST_RUN, collected_warnings, working
-from .fitting import score, write_report
+from .fitting import report_page, score
 from .options import Common, Input
 from .prepare import Preparation
 from .read import Table, read
@@ -89,12 +89,7 @@ def report(
         if len(table.X) != n:
             raise Refusal(f"{data} has {len(table.X)} rows, and the model was fitted to {n}")
     with working("writing the report"):
-        scratch = out.with_name(f".{out.name}.part")
-        try:
-            write_report(estimator, scratch, table, preparation)
-            write_file(out, scratch.read_bytes(), force=force)
-        finally:
-            scratch.unlink(missing_ok=True)
+        write_file(out, report_page(estimator, table, preparation), force=force)
     size = out.stat().st_size
     if common.json:
         print(to_json({"report": str(out), "bytes": size}))

@@ -6,7 +6,6 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
-from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
@@ -94,12 +93,7 @@ def _fit_and_write(
     if output.out is not None:
         check_folder(output.out, force=output.force)  # before the work, not after it
     table = read(source.source())
-    preparation = Preparation.of(
-        table,
-        standardize=clean.standardize,
-        impute=clean.impute,
-        precomputed=parameters.get("kernel") == "precomputed",
-    )
+    preparation = clean.learn(table, parameters.get("kernel"))
     X = preparation.apply(table)
     from ..estimators import KernelConvexClustering
 
@@ -108,7 +102,6 @@ def _fit_and_write(
     task = f"fitting {X.shape[0]} × {X.shape[1]}"
     with collected_warnings() as notes, working(task, FIRST_RUN) as advance:
         estimator.set_params(verbose=heard_by(advance)).fit(X)
-    estimator.set_params(verbose=0)  # a model that is saved holds no function
     seconds = time.perf_counter() - begin
     summary = summarize(estimator, table, seconds, notes)
     summary["command"] = command
@@ -215,21 +208,21 @@ def write_results(
         notes = {"table": vars(preparation), "ids": list(table.ids)}
         persistence.save(estimator, folder / "model", notes=notes)
         if output.report:
-            write_report(estimator, folder / "report.html", table, preparation)
+            page = report_page(estimator, table, preparation)
+            (folder / "report.html").write_text(page, "utf-8")
         escaped = sum(spreadsheet_safe(i) != i for i in table.ids)
         summary["ids_escaped_for_spreadsheets"] = escaped
         summary["files"] = sorted({f.name for f in folder.iterdir()} | {"summary.json"})
         (folder / "summary.json").write_text(to_json(summary) + "\n", "utf-8")
 
 
-def write_report(estimator: Any, target: Path, table: Table, preparation: Preparation) -> None:
+def report_page(estimator: Any, table: Table, preparation: Preparation) -> str:
     """The interactive report; features in their own units, not standardised ones."""
-    from ..report import write_report as write
+    from ..report import report_html
 
     kernel_matrix = preparation.precomputed
-    write(
+    return report_html(
         estimator,
-        target,
         X=None if kernel_matrix else preparation.filled(table),
         ids=list(table.ids),
         y=None if table.labels is None else list(table.labels),
@@ -242,8 +235,8 @@ def _partitions(path: Any, ids: Sequence[str]) -> Any:
     import pandas as pd
 
     columns: dict[str, Any] = {"id": list(ids)}
-    for gamma in path.gammas:
-        columns[repr(float(gamma))] = path.labels(gamma=gamma)
+    for step, gamma in enumerate(path.gammas.tolist()):
+        columns[repr(gamma)] = path.labels(step=step)
     return pd.DataFrame(columns)
 
 

@@ -72,7 +72,7 @@ def name_of(source: Source) -> str:
     return "standard input" if source.data == "-" else source.data
 
 
-def load(source: Source) -> Raw:
+def read_raw(source: Source) -> Raw:
     """Bytes → frame, by format."""
     content: Path | bytes
     if source.data == "-":

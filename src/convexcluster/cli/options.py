@@ -14,6 +14,8 @@ from typing import Annotated, Any
 import typer
 
 from .formats import FORMATS, Source
+from .prepare import FILLS, Preparation
+from .read import Table
 from .refusal import Exit, Refusal
 from .values import cells, number_or_word, pair
 
@@ -103,17 +105,7 @@ class Input:
         """Return the same as the reader wants it."""
         if self.format is not None and self.format not in FORMATS:
             raise Refusal(f"--format must be one of {', '.join(FORMATS)}", Exit.USAGE)
-        return Source(
-            data=self.data,
-            format=self.format,
-            header=self.header,
-            array=self.array,
-            columns=tuple(self.columns),
-            drop=tuple(self.drop),
-            id_column=self.id_column,
-            label_column=self.label_column,
-            missing=tuple(self.missing),
-        )
+        return Source(**vars(self))
 
 
 @dataclass(frozen=True)
@@ -132,10 +124,15 @@ class Clean:
         str | None,
         typer.Option(
             help="Fill missing values by the column's mean or median; default: refuse them.",
-            autocompletion=_choices("mean", "median"),
+            autocompletion=_choices(*FILLS),
             rich_help_panel=INPUT,
         ),
     ] = None
+
+    def learn(self, table: Table, kernel: str | None) -> Preparation:
+        """Learn the preparation from the table that a model with ``kernel`` is fitted to."""
+        precomputed = (kernel or "").lower() == "precomputed"
+        return Preparation.of(table, self.standardize, self.impute, precomputed)
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,7 @@ class Preparation:
 
     @classmethod
     def of(
-        cls, table: Table, *, standardize: bool, impute: str | None, precomputed: bool
+        cls, table: Table, standardize: bool, impute: str | None, precomputed: bool
     ) -> Preparation:
         """Learn the preparation from the table that a model is fitted to."""
         if precomputed:

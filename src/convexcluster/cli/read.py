@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..problem import Floats
-from .formats import Raw, Source, is_number, load, name_of
+from .formats import Raw, Source, is_number, name_of, read_raw
 from .refusal import Refusal
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def read(source: Source, *, wanted: Sequence[str] | None = None) -> Table:
     wanted : sequence of str, optional
         Exactly these features in this order, as a saved model wants them; others are ignored.
     """
-    raw = load(source)
+    raw = read_raw(source)
     n = len(raw.frame)
     if n == 0:
         raise Refusal(f"{name_of(source)} has no rows")

@@ -11,7 +11,6 @@ import typer
 from .console import FIRST_RUN, collected_warnings, show_pairs, show_table, working
 from .fitting import summarize, write_results
 from .options import Clean, Common, Input, Model, Output
-from .prepare import Preparation
 from .read import read
 from .refusal import Exit, Refusal
 from .write import MARK, check_folder, output_folder, to_json
@@ -42,12 +41,7 @@ def tune(
             "or no --label-column"
         )
     parameters = model.parameters()
-    preparation = Preparation.of(
-        table,
-        standardize=clean.standardize,
-        impute=clean.impute,
-        precomputed=parameters.get("kernel") == "precomputed",
-    )
+    preparation = clean.learn(table, parameters.get("kernel"))
     X = preparation.apply(table)
     from ..estimators import KernelConvexClustering
     from ..tuning import tune as search

@@ -81,12 +81,11 @@ def _swap(work: Path, target: Path) -> None:
     shutil.rmtree(old, ignore_errors=True)
 
 
-def write_file(target: Path, content: str | bytes, *, force: bool) -> None:
+def write_file(target: Path, content: str, *, force: bool) -> None:
     """Write one file, atomically; an existing one only with ``force``."""
-    data = content.encode() if isinstance(content, str) else content
     try:
         with replacing(target, overwrite=force) as file:
-            file.write(data)
+            file.write(content.encode())
     except FileExistsError:
         raise Refusal(f"{target} exists: pass --force to replace it", Exit.OUTPUT) from None
     except OSError as error:

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from .. import __version__
 from ..plots.along import ClusterCountDisplay, chosen_gamma
-from ..plots.layout import colour_ranks
+from ..plots.layout import colour_ranks, kernel_name
 from ..problem import Ints, check_samples
 from ..storage import replacing
 from .page import render
@@ -107,10 +107,9 @@ def report_html(
         raise ValueError("the path is empty: it was interrupted before its first γ")
     samples = Z if estimator is None else estimator.embedding_
     samples = None if samples is None else check_samples(samples)
-    # data of precomputed kernels are similarities to samples, not features of them
-    kernel = getattr(estimator, "kernel", None)
-    if isinstance(kernel, str) and kernel == "precomputed":
-        X = None
+    kernel = kernel_name(estimator)
+    if kernel == "precomputed":
+        X = None  # similarities to the samples, not features of them
     ranks = None if estimator is None else colour_ranks(estimator.linkage_)
     arrays, facts = path_arrays(path, samples, ranks, estimator is None or kernel is not None)
     n, gamma = facts["n"], None
@@ -174,8 +173,11 @@ def _names(values: Any, n: int, what: str) -> list[str] | None:
     return names
 
 
-# A notebook keeps its outputs in one file: more than this belongs in a file of its own.
+# A notebook keeps its outputs in one file, which twice as much per fit makes slow to open and save:
+# a larger report belongs in a file of its own.
 NOTEBOOK_BYTES = 2_000_000
+# Above this many samples a report is larger than that as a rule, and is not made to find it out.
+NOTEBOOK_SAMPLES = 20_000
 
 
 def notebook_html(estimator: Any, **options: Any) -> str:
@@ -183,7 +185,7 @@ def notebook_html(estimator: Any, **options: Any) -> str:
 
     The frame is sandboxed: its script cannot reach the notebook.
     """
-    if len(estimator.path_.masses) <= 20_000:
+    if estimator.path_.n_samples <= NOTEBOOK_SAMPLES:
         page = report_html(estimator, **options)
         if len(page) <= NOTEBOOK_BYTES:
             return (

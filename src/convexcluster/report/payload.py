@@ -25,16 +25,18 @@ from ..problem import Floats, Ints
 if TYPE_CHECKING:
     from ..path.clusterpath import ClusterPath
 
-# Beyond this many centroids (4 bytes each) positions are kept at evenly spread steps only.
+# Centroids whose positions are kept, 4 bytes each; of a longer path every second, third, … step is.
+# Half as many show in the motion of 10,000 samples, twice as many in the size of the file.
 MOST_POSITIONS = 800_000
-# Bytes for feature values; with base64 about 5.4 MB of the 10 MB that a browser opens quickly.
+# Bytes for feature values: with base64 about 5.4 MB of the 10 MB that a browser opens quickly, so
+# that twice as many do not fit; with half as many fewer features can be compared.
 MOST_FEATURE_BYTES = 4_000_000
-# Numbers of clusters that the slider over k and the elbow offer.
+# Numbers of clusters that the slider over k and the elbow offer; more cannot be told apart there.
 MOST_CLUSTERS = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Steps:
+class Changes:
     """Partitions of a path as changes from one step to the next.
 
     Attributes
@@ -56,13 +58,13 @@ class Steps:
     moved_at: Ints
 
     @classmethod
-    def of(cls, partitions: list[Ints]) -> Steps:
+    def of(cls, partitions: list[Ints]) -> Changes:
         """Pack ``partitions``, each numbered by first appearance.
 
         Examples
         --------
-        >>> steps = Steps.of([np.array([0, 0, 1]), np.array([0, 1, 1])])
-        >>> steps.absorbed, steps.into, steps.moved, steps.moved_to
+        >>> changes = Changes.of([np.array([0, 0, 1]), np.array([0, 1, 1])])
+        >>> changes.absorbed, changes.into, changes.moved, changes.moved_to
         (array([1, 2]), array([0, 1]), array([1]), array([1]))
         """
         n = len(partitions[0])
@@ -98,7 +100,7 @@ class Features:
         Row f is a feature, in the smallest type that holds it.
     names : list of str
     total : int
-        Features there were, of which ``p`` are kept.
+        Number of features of the data, of which p are kept.
     """
 
     values: np.ndarray
@@ -160,16 +162,16 @@ def path_arrays(
 ) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     """Arrays and facts of a path.
 
-    ``Z`` (n, r) are the samples in its embedding and ``ranks`` (n,) their colour ranks, where
-    they are known from elsewhere.
+    ``Z`` (n, r) are the samples in the embedding and ``ranks`` (n,) their colour ranks; without
+    them the centroids of the first γ and the path's own tree are used.
     """
     gammas = np.asarray(path.gammas)
     if Z is not None and len(Z) != len(path.masses):
         raise ValueError(f"Z has {len(Z)} rows for {len(path.masses)} samples")
-    partitions = [path.labels(gamma=gamma) for gamma in gammas]
+    partitions = [path.labels(step=step) for step in range(len(path))]
     samples = path.centroids(gammas[0])[partitions[0]] if Z is None else Z
     plane = Plane.of(samples, path.masses)
-    steps = Steps.of(partitions)
+    changes = Changes.of(partitions)
     linkage = path.to_linkage()
     data = plane.project(samples)
     low, span = data.min(axis=0), float(np.ptp(data, axis=0).max()) or 1.0
@@ -185,12 +187,12 @@ def path_arrays(
         "counts": np.asarray(path.n_clusters),
         "gaps": np.asarray(path.gaps, dtype=np.float64),
         "certified": np.asarray(path.certified).astype(np.uint8),
-        "absorbed": steps.absorbed,
-        "into": steps.into,
-        "absorbedAt": steps.absorbed_at,
-        "moved": steps.moved,
-        "movedTo": steps.moved_to,
-        "movedAt": steps.moved_at,
+        "absorbed": changes.absorbed,
+        "into": changes.into,
+        "absorbedAt": changes.absorbed_at,
+        "moved": changes.moved,
+        "movedTo": changes.moved_to,
+        "movedAt": changes.moved_at,
         "stored": stored,
         "positions": np.concatenate(positions).ravel(),
         "data": packed(data).ravel(),
@@ -221,7 +223,7 @@ def tree_arrays(
 
 
 def stored_steps(counts: Ints, most: int = MOST_POSITIONS) -> Ints:
-    """Steps whose centroids are kept: all, or evenly many of them so that ``most`` suffice.
+    """Steps whose centroids are kept: all, or evenly spaced ones with at most ``most`` in sum.
 
     Examples
     --------
