@@ -6,8 +6,8 @@ from scipy import sparse
 
 from convexcluster.graph import components, gamma_range, incidence
 from convexcluster.numerics import laplacian as systems
+from convexcluster.numerics.gradients import conjugate_gradients
 from convexcluster.numerics.laplacian import (
-    conjugate_gradients,
     factor,
     factors_cheaply,
     laplacian,
@@ -76,13 +76,43 @@ def test_factor_and_gradients_solve_the_same_system(monkeypatch):
     np.testing.assert_allclose(laplacian(edges, weights, 60) @ Y, balanced, atol=1e-5)
 
 
+def test_gradients_leave_long_graphs_to_the_multigrid(monkeypatch):
+    # the diagonal needs about n steps on a chain of n samples
+    n = 3_000
+    edges = np.stack([np.arange(n - 1), np.arange(1, n)], axis=1)
+    weights = np.random.default_rng(4).uniform(0.1, 1.0, n - 1)
+    b = np.stack([np.cos(np.arange(n)), np.linspace(-1, 1, n)], axis=1)
+    b -= b.mean(axis=0)
+    exact = solve_laplacian(edges, weights, b, np.zeros(n, dtype=np.int64))
+    monkeypatch.setattr(systems, "SMALL", 10)
+    monkeypatch.setattr(systems, "BAND_WORK", 0.0)
+    Y = solve_laplacian(edges, weights, b, np.zeros(n, dtype=np.int64))
+    L = laplacian(edges, weights, n)
+    assert np.linalg.norm(L @ Y - b) <= 1e-6 * np.linalg.norm(b)
+    # λ₂ ≥ 0.1 · 2(1 − cos(π/n)) on a chain: ‖Y − exact‖ ≤ ‖LY − b‖/λ₂ beside its mean
+    off = Y - exact - (Y - exact).mean(axis=0)
+    assert np.linalg.norm(off) <= 1e-6 * np.linalg.norm(b) / (0.2 * (1 - np.cos(np.pi / n)))
+    monkeypatch.setattr(systems, "CYCLES", 0)
+    Y = solve_laplacian(edges, weights, b, np.zeros(n, dtype=np.int64))
+    assert np.linalg.norm(L @ Y - b) > 1e-2 * np.linalg.norm(b)
+
+
 def test_gradients_stop_at_the_limit():
     rng = np.random.default_rng(3)
     edges, weights = random_graph(rng, 60, 200)
     system = laplacian(edges, weights, 60) + sparse.eye_array(60)
     B = rng.normal(size=(60, 2))
-    rough = conjugate_gradients(sparse.csr_array(system), B, rtol=1e-12, max_iter=2)
-    assert 1e-6 < np.linalg.norm(system @ rough - B) < np.linalg.norm(B)
+
+    def apply(P, out):
+        out[:] = system @ P
+
+    for plain in (False, True):
+        rough, steps = conjugate_gradients(apply, np.copy, B, lambda _: 1e-24, 2, plain=plain)
+        assert steps == 2
+        assert 1e-6 < np.linalg.norm(system @ rough - B) < np.linalg.norm(B)
+        fine, steps = conjugate_gradients(apply, np.copy, B, lambda _: 1e-20, 200, plain=plain)
+        assert steps < 100
+        assert np.linalg.norm(system @ fine - B) <= 1.1e-10
 
 
 def test_fill_is_foreseen(monkeypatch):

@@ -14,6 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..graph import incidence, quotient
+from ..numerics.gradients import conjugate_gradients
 from ..numerics.laplacian import preconditioner
 from ..partition import means
 from ..problem import Floats, Ints, Problem
@@ -106,21 +107,14 @@ def _newton_step(problem: Problem, DC: Floats, d: Floats, B: Floats, forcing: fl
     q = problem.c / d
     U = DC / d[:, None]
     M = problem.masses[:, None]
-    precondition = preconditioner(problem.edges, q, problem.masses)
-    X, R = np.zeros_like(B), B.copy()
-    Y = precondition(R)
-    P, rho = Y.copy(), float(np.sum(R * Y))
-    first = rho
-    for _ in range(200):
-        if not rho > max(forcing, 1e-10) ** 2 * first:
-            break
+
+    def apply(P: Floats, out: Floats) -> None:
         DP = D @ P
         DP -= np.einsum("lk,lk->l", U, DP)[:, None] * U
-        HP = M * P + D.T @ (q[:, None] * DP)
-        alpha = rho / float(np.sum(P * HP))
-        X += alpha * P
-        R -= alpha * HP
-        Y = precondition(R)
-        rho, rho_old = float(np.sum(R * Y)), rho
-        P = Y + (rho / rho_old) * P
-    return X
+        np.add(M * P, D.T @ (q[:, None] * DP), out=out)
+
+    def enough(first: float) -> float:
+        return max(forcing, 1e-10) ** 2 * first
+
+    precondition = preconditioner(problem.edges, q, problem.masses)
+    return conjugate_gradients(apply, precondition, B, enough, 200)[0]

@@ -11,8 +11,6 @@ on, so that two halves of a graph can go side by side. All loops change Λ and A
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
@@ -166,12 +164,6 @@ def momentum(
             row[k] = new
             ai[k] -= d * x
             aj[k] += d * y
-
-
-def nesterov(t: float) -> tuple[float, float]:
-    """Nesterov's recursion: the next t, and the momentum β = (t − 1)/t_next of this step."""
-    following = 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * t * t))
-    return following, (t - 1.0) / following
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS, error_model="numpy")

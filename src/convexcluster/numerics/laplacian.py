@@ -1,13 +1,16 @@
 """Systems of a weighted graph, (M + L_w) X = B and L_w Y = B, all columns of B at once.
 
 Input is ``edges`` (m, 2), ``weights`` (m,) and positive ``masses`` (n,); L_w = Dᵀ diag(w) D. A
-sparse factor solves them where its fill is foreseen to be small, gradients elsewhere.
+sparse factor solves them where its fill is foreseen to be small, gradients elsewhere, with the
+multigrid where the diagonal is no good preconditioner. (Along a path, where two digits are enough
+and every system is new, the multigrid alone is faster than either:
+:func:`convexcluster.numerics.multigrid.solve`.)
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import cache
 
 import numpy as np
 from scipy import sparse
@@ -15,6 +18,7 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 from scipy.sparse.linalg import splu
 
 from ..problem import Floats, Ints
+from .gradients import conjugate_gradients
 
 
 def laplacian(edges: Ints, weights: Floats, n: int) -> sparse.csr_array:
@@ -38,7 +42,7 @@ def factor(edges: Ints, weights: Floats, masses: Floats) -> Callable[[Floats], F
     system = sparse.csr_array(laplacian(edges, weights, len(masses)) + sparse.diags_array(masses))
     if factors_cheaply(system):
         return _factored(system)
-    return partial(conjugate_gradients, system, rtol=1e-10)
+    return _gradients(edges, weights, masses, rtol=1e-10)
 
 
 def preconditioner(edges: Ints, weights: Floats, masses: Floats) -> Callable[[Floats], Floats]:
@@ -84,28 +88,46 @@ def factors_cheaply(system: sparse.csr_array) -> bool:
     return float(n) * float(np.mean(band.astype(np.float64) ** 2)) <= BAND_WORK
 
 
-def conjugate_gradients(
-    A: sparse.csr_array, B: Floats, rtol: float, max_iter: int = 2_000
-) -> Floats:
-    """Solve A X = B for all columns side by side, preconditioned by the diagonal."""
-    diagonal = A.diagonal()[:, None]
-    X, R = np.zeros_like(B), B.copy()
-    Y = R / diagonal
-    P, rho = Y.copy(), np.einsum("ik,ik->k", R, Y)
-    stop = rtol**2 * rho
-    for _ in range(max_iter):
-        if (rho <= stop).all():
-            break
-        Q = A @ P
-        curvature = np.einsum("ik,ik->k", P, Q)
-        alpha = np.divide(rho, curvature, out=np.zeros_like(rho), where=curvature > 0)
-        X += alpha * P
-        R -= alpha * Q
-        Y = R / diagonal
-        rho_old, rho = rho, np.einsum("ik,ik->k", R, Y)
-        P *= np.divide(rho, rho_old, out=np.zeros_like(rho), where=rho_old > 0)
-        P += Y
-    return X
+# Steps with the diagonal as preconditioner before the multigrid takes over. A graph whose factor
+# fills up usually joins points in many dimensions, and 20 to 60 steps reach 1e-6 there: with half
+# as many it would pay for levels that it does not need. Twice as many cost others more than levels.
+DIAGONAL_STEPS = 100
+# Steps with the multigrid, of which ten digits take about 20. Weights over so many decades that
+# twice as many would help are beyond double precision too.
+CYCLES = 200
+
+
+def _gradients(
+    edges: Ints, weights: Floats, ground: Floats, rtol: float
+) -> Callable[[Floats], Floats]:
+    """Solver of (diag(ground) + L_w) X = B, B balanced in components without ground."""
+    n = len(ground)
+    system = sparse.csr_array(laplacian(edges, weights, n) + sparse.diags_array(ground))
+    diagonal = np.where(system.diagonal() > 0, system.diagonal(), 1.0)[:, None]
+
+    def apply(P: Floats, out: Floats) -> None:
+        out[:] = system @ P
+
+    @cache
+    def cycle() -> Callable[[Floats], Floats]:
+        from .multigrid import preconditioner  # late: it loads numba
+
+        tail, head = edges.T
+        return preconditioner(n, tail, head, weights, ground)
+
+    def solve(B: Floats) -> Floats:
+        def enough(first: float) -> float:
+            return rtol**2 * first
+
+        X, steps = conjugate_gradients(apply, lambda R: R / diagonal, B, enough, DIAGONAL_STEPS)
+        if steps < DIAGONAL_STEPS:
+            return X
+        goal = enough(float(np.vdot(B, B)))
+        left = B - system @ X
+        more, _ = conjugate_gradients(apply, cycle(), left, lambda _: goal, CYCLES, plain=True)
+        return X + more
+
+    return solve
 
 
 # Weaker ties to the ground than this, relative to the weights of a sample, are lost in rounding.
@@ -126,8 +148,7 @@ def solve_laplacian(
     Y = np.zeros_like(b)
     inner = sparse.csr_array(laplacian(edges, weights, n)[free][:, free])
     if not factors_cheaply(inner):  # close enough to bound γ_max, and for flows corrected again
-        Y[free] = conjugate_gradients(inner, b[free], rtol=1e-6)
-        return Y
+        return _gradients(edges, weights, np.zeros(n), rtol=1e-6)(b)
     try:
         Y[free] = _factored(inner)(b[free])
     except RuntimeError:

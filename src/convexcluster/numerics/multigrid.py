@@ -12,6 +12,7 @@ Tests compare the two.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import Executor
 
 import numpy as np
@@ -19,6 +20,7 @@ from numba import njit
 
 from ..problem import Floats
 from .aggregation import Ints, Rows, Singles, Step, hierarchy
+from .gradients import conjugate_gradients
 
 # Gauss–Seidel passes that solve the coarsest level.
 COARSEST_PASSES = 12
@@ -93,10 +95,9 @@ def _add_product(
 @njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
 def _differences(
     ptr: Ints, col: Ints, val: Singles, ground: Floats, x: Floats, out: Floats
-) -> float:
-    """out = ground·x + Σ_j κ_ij (x_i − x_j), and ⟨x, out⟩: constants are mapped to 0 exactly."""
+) -> None:
+    """out = ground·x + Σ_j κ_ij (x_i − x_j): constants are mapped to 0 exactly."""
     r = x.shape[1]
-    total = 0.0
     for i in range(len(ptr) - 1):
         g = ground[i]
         if r == 2:
@@ -108,7 +109,6 @@ def _differences(
                 s1 += v * (x1 - x[j, 1])
             out[i, 0] = s0
             out[i, 1] = s1
-            total += s0 * x0 + s1 * x1
             continue
         row, mine = out[i], x[i]
         for k in range(r):
@@ -117,9 +117,6 @@ def _differences(
             other, v = x[col[u]], np.float64(val[u])
             for k in range(r):
                 row[k] += v * (mine[k] - other[k])
-        for k in range(r):
-            total += row[k] * mine[k]
-    return total
 
 
 def _rows(of: Rows | Step) -> tuple[Ints, Ints]:
@@ -151,6 +148,32 @@ def _cycle(steps: list[Step], last: Rows, b: Singles) -> Singles:
     return x
 
 
+def _levels(
+    n: int, tail: Ints, head: Ints, kappa: Floats, ground: Floats | None
+) -> tuple[list[Step], Rows, Floats, float]:
+    """Steps, last matrix and ground over the largest κ, and that κ.
+
+    Single precision has a narrow range, out of which the size of κ is taken.
+    """
+    strongest = float(kappa.max(initial=0.0)) or 1.0
+    extra = np.zeros(n) if ground is None else ground / strongest
+    return *hierarchy(n, tail, head, kappa / strongest, extra), extra, strongest
+
+
+def preconditioner(
+    n: int, tail: Ints, head: Ints, kappa: Floats, ground: Floats
+) -> Callable[[Floats], Floats]:
+    """One V-cycle as a map R → Y, for gradients whose matrix is in double precision."""
+    steps, last, _, strongest = _levels(n, tail, head, kappa, ground)
+
+    def cycle(R: Floats) -> Floats:
+        unit = float(np.abs(R).max(initial=0.0)) or 1.0
+        Y = _cycle(steps, last, (R / unit).astype(np.float32))
+        return Y.astype(np.float64) * (unit / strongest)
+
+    return cycle
+
+
 def solve(
     n: int,
     tail: Ints,
@@ -165,48 +188,30 @@ def solve(
 ) -> Floats:
     """Solve until ‖residual‖² ≤ reduction · ‖rhs‖² or for ``max_iter`` iterations.
 
-    Many columns are solved in two halves, one of them in ``pool`` if there is one.
+    Many columns are solved in two halves, one of them in ``pool`` if there is one. κ is rounded to
+    single precision: seven digits are all that a smaller ``reduction`` gives.
     """
-    unit, strongest = float(np.abs(rhs).max(initial=0.0)), float(kappa.max(initial=0.0))
-    if unit == 0 or strongest == 0:
+    unit = float(np.abs(rhs).max(initial=0.0))
+    if unit == 0 or not kappa.any():
         return np.zeros_like(rhs)
-    # single precision has a narrow range: the sizes of rhs and κ are taken out
-    extra = np.zeros(n) if ground is None else ground / strongest
-    steps, last = hierarchy(n, tail, head, kappa / strongest, extra)
+    steps, last, extra, strongest = _levels(n, tail, head, kappa, ground)
+    A = steps[0].A if steps else last
+
+    def part(B: Floats) -> Floats:
+        return conjugate_gradients(
+            lambda P, out: _differences(A.ptr, A.col, A.val, extra, P, out),
+            lambda R: _cycle(steps, last, R.astype(np.float32)),
+            B,
+            lambda first: reduction * first,
+            max_iter,
+            plain=True,
+        )[0]
+
     rest, half = rhs / unit, rhs.shape[1] // 2
     if half < COLUMNS:
-        y = _conjugate_gradients(steps, last, extra, rest, reduction, max_iter)
+        y = part(rest)
     else:
-        given = reduction, max_iter
-        parts = (np.ascontiguousarray(part) for part in (rest[:, :half], rest[:, half:]))
-        jobs = [(steps, last, extra, part, *given) for part in parts]
-        other = pool.submit(_conjugate_gradients, *jobs[1]) if pool else None
-        first = _conjugate_gradients(*jobs[0])
-        second = other.result() if other else _conjugate_gradients(*jobs[1])
-        y = np.concatenate([first, second], axis=1)
+        left, right = (np.ascontiguousarray(B) for B in (rest[:, :half], rest[:, half:]))
+        other = pool.submit(part, right) if pool else None
+        y = np.concatenate([part(left), other.result() if other else part(right)], axis=1)
     return y * (unit / strongest)
-
-
-def _conjugate_gradients(
-    steps: list[Step], last: Rows, ground: Floats, rest: Floats, reduction: float, max_iter: int
-) -> Floats:
-    """Solve for ``rest``, which is used up."""
-    A = steps[0].A if steps else last
-    square = np.vdot(rest, rest)
-    goal = reduction * square
-    p, w, y, before = np.zeros_like(rest), np.empty_like(rest), np.zeros_like(rest), 1.0
-    for it in range(max_iter):
-        if square <= goal:
-            break
-        x = _cycle(steps, last, rest.astype(np.float32))
-        slope = float(np.einsum("ik,ik->", rest, x, dtype=np.float64))
-        p *= slope / before if it else 0.0
-        p += x
-        before = slope
-        curvature = _differences(A.ptr, A.col, A.val, ground, p, w)
-        if curvature <= 0:
-            break
-        y += (slope / curvature) * p
-        rest -= (slope / curvature) * w
-        square = np.vdot(rest, rest)
-    return y

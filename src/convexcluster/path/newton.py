@@ -13,8 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..loops.newton import bend, fits, full_pulls, pulls
+from ..loops.newton import Singles, bend, fits, full_pulls, pulls
 from ..loops.sweeps import dual_loss
+from ..numerics.gradients import conjugate_gradients
 from ..problem import Floats
 from .halves import over_halves
 from .levels import Level
@@ -145,19 +146,17 @@ class Newton:
             base.head, self.stiff, base.n
         )
         scale = (1 / (base.masses + degree)).astype(np.float32)[:, None]
-        rest = -G.astype(np.float32)
-        x, p, out = np.zeros_like(rest), np.zeros_like(rest), np.empty_like(rest)
-        goal, before, used = share * float(np.vdot(rest, rest)), 1.0, 0
-        while used < limit and float(np.vdot(rest, rest)) > goal:
-            y = scale * rest
-            slope = float(np.vdot(rest, y))
-            p *= np.float32(slope / before if used else 0.0)
-            p += y
-            before = slope
-            np.multiply(masses, p, out=out)
-            over_halves(base, bend, pool, self.u, self.stiff, p, out)
-            step = np.float32(slope / float(np.vdot(p, out)))
-            x += step * p
-            rest -= step * out
-            used += 1
+
+        def apply(x: Singles, out: Singles) -> None:
+            np.multiply(masses, x, out=out)
+            over_halves(base, bend, pool, self.u, self.stiff, x, out)
+
+        x, used = conjugate_gradients(
+            apply,
+            lambda rest: scale * rest,
+            -G.astype(np.float32),
+            lambda first: share * first,
+            limit,
+            plain=True,
+        )
         return x.astype(np.float64), used

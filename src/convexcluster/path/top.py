@@ -15,7 +15,8 @@ import numpy as np
 
 from ..graph import components
 from ..loops.clusters import cluster_means, fuse, gap_parts
-from ..loops.sweeps import DAMPED, clip_into, dual_loss, momentum, nesterov, sweep
+from ..loops.sweeps import DAMPED, clip_into, dual_loss, momentum, sweep
+from ..numerics.gradients import nesterov
 from ..partition import canonical, first
 from ..problem import Floats, Ints, Problem
 from ..solvers import ssnal

@@ -17,6 +17,7 @@ import numpy as np
 
 from ..certificate import project
 from ..graph import incidence
+from ..numerics.gradients import nesterov
 from ..problem import Floats, Problem
 from .driver import Method, Point
 
@@ -40,8 +41,7 @@ def iterates(problem: Problem, warm: Floats | None, target: float) -> Iterator[P
         # the momentum points downhill once ⟨Y − Λ⁺, Λ⁺ − Λ⟩ > 0 in the metric of the steps
         if float(np.einsum("lk,lk,l->", Y - Lam, step, 1.0 / h[:, 0])) > 0:
             t = 1.0
-        t_next = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * t * t))
-        beta, t = (t - 1.0) / t_next, t_next
+        t, beta = nesterov(t)
         Y, A_Y = Lam + beta * step, A + beta * (A - A_old)  # A_Y is affine in Y
         yield Point(A, Lam)
 

@@ -27,6 +27,7 @@ import numpy as np
 
 from ..certificate import dual_point, project
 from ..loops.edges import hessian, residual
+from ..numerics.gradients import conjugate_gradients
 from ..numerics.laplacian import preconditioner
 from ..problem import Floats, Problem
 from .driver import Method, Point
@@ -78,7 +79,7 @@ def iterates(problem: Problem, warm: Floats | None, target: float) -> Iterator[P
                 break
             precondition = preconditioner(problem.edges, sigma * now.scale, mass)
             apply = partial(hessian, tail, head, sigma, mass, now.T, now.scale)
-            X = _conjugate_gradients(apply, precondition, -now.grad)
+            X, _ = conjugate_gradients(apply, precondition, -now.grad, _forcing, CG_STEPS)
             A, now, trial, moved = _line_search(A, X, now, trial, evaluate)
             yield Point(A, now.P)
             steps += 1
@@ -111,30 +112,9 @@ def _line_search(
     return A, now, trial, False
 
 
-def _conjugate_gradients(
-    apply: Callable[[Floats, Floats], None], precondition: Callable[[Floats], Floats], B: Floats
-) -> Floats:
-    """Solve H X = B to a residual that shrinks with ‖B‖, all columns as one vector."""
-    X = np.zeros_like(B)
-    R = B.copy()
-    Y = precondition(R)
-    P = np.ascontiguousarray(Y)
-    HP = np.empty_like(B)
-    rho = first = float(np.sum(R * Y))
-    # Eisenstat–Walker: superlinear Newton without solving early systems too well
-    forcing = min(0.01, 0.1 * np.sqrt(max(first, 0.0)))
-    for _ in range(CG_STEPS):
-        if not rho > forcing * forcing * first:
-            break
-        apply(P, HP)
-        alpha = rho / float(np.sum(P * HP))
-        X += alpha * P
-        R -= alpha * HP
-        Y = precondition(R)
-        rho, rho_old = float(np.sum(R * Y)), rho
-        P *= rho / rho_old
-        P += Y
-    return X
+def _forcing(first: float) -> float:
+    """Eisenstat and Walker: superlinear Newton without solving early systems too well."""
+    return min(0.01, 0.1 * float(np.sqrt(max(first, 0.0)))) ** 2 * first
 
 
 METHOD = Method(iterates, max_iter=500, patience=100)

@@ -19,6 +19,7 @@ import numpy as np
 from ..certificate import project
 from ..graph import incidence
 from ..loops.sweeps import DAMPED, momentum, sweep
+from ..numerics.gradients import nesterov
 from ..problem import Floats, Problem
 from .driver import Method, Point
 
@@ -42,9 +43,8 @@ def iterates(problem: Problem, warm: Floats | None, target: float) -> Iterator[P
         if fresh > value:
             t = 1.0
         value = fresh
-        t_next = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * t * t))
-        beta, t = (t - 1.0) / t_next, t_next
-        momentum(tail, head, unbounded, inv_mass, A, Lam, old, every, beta)
+        t, beta = nesterov(t)
+        momentum(tail, head, unbounded, inv_mass, A, Lam, old, every, np.float64(beta))
         if step % 20 == 0:
             A = problem.Z + back @ Lam  # what rounding has added up is taken off
 
