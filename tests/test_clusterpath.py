@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.cluster.hierarchy import is_valid_linkage
 
+from convexcluster import solve_path
 from convexcluster.labels import cut
 from convexcluster.path.clusterpath import ABOVE, ClusterPath, Split
 from convexcluster.path.collect import PathBuilder
@@ -126,3 +127,17 @@ def test_tables_and_graphs(merging):
 
 def test_nothing_on_the_path_is_still_a_tree():
     assert is_valid_linkage(PathBuilder(np.ones(3), 1.0).build(False).to_linkage())
+
+
+def test_clusters_left_over_are_joined_by_ward_with_their_masses():
+    # three components at 0, 1 and 2.2: equal masses join 0 and 1 first (½ < 0.72), but moving a
+    # hundred samples costs 100/101, more than the other pair's ½ · 1.2²
+    Z = np.concatenate([np.zeros(100), [1.0, 2.2]])[:, None]
+    edges = np.stack([np.arange(99), np.arange(1, 100)], axis=1)
+    path = solve_path(Z, edges, np.ones(99), [0.1])
+    tree = path.to_linkage()
+    assert sorted(tree[-2, :2]) == [100, 101]
+    heavy = solve_path([[0.0], [1.0], [2.2]], np.empty((0, 2), int), [], [0.1], masses=[100, 1, 1])
+    assert sorted(heavy.to_linkage()[0, :2]) == [1, 2]
+    equal = solve_path([[0.0], [1.0], [2.2]], np.empty((0, 2), int), [], [0.1])
+    assert sorted(equal.to_linkage()[0, :2]) == [0, 1]

@@ -61,25 +61,17 @@ def ward_tree(A: Floats, masses: Floats | None = None) -> Floats:
     >>> ward_tree(np.array([[0.0], [4.0], [0.0]]))[:, 2].round(3)
     array([0.   , 4.619])
     """
-    from .loops.ward import ward_chain
+    from .numerics.ward import ward_points  # late: it loads numba
 
     n = len(A)
     masses = np.ones(n) if masses is None else np.asarray(masses, dtype=np.float64)
     # adding zero turns −0.0 into 0.0, which numpy.unique would keep apart
     _, label = np.unique(A + 0.0, axis=0, return_inverse=True)
     label = canonical(label.ravel())
-    k = int(label.max()) + 1
-    points = np.ascontiguousarray(means(A, masses, label))
-    left, right = np.empty(k - 1, dtype=np.int64), np.empty(k - 1, dtype=np.int64)
-    cost = np.empty(k - 1)
-    weight = np.bincount(label, masses, k).astype(np.float64)
-    ward_chain(points, weight, left, right, cost)
-
-    order = np.argsort(cost, kind="stable")
-    sample, copies = first(label), twins(label)
-    merges = np.column_stack([sample[left[order]], sample[right[order]]])
-    heights = np.concatenate([np.zeros(len(copies)), np.sqrt(2.0 * cost[order])])
-    return join(np.concatenate([copies, merges]), heights, n)
+    merges = ward_points(means(A, masses, label), np.bincount(label, masses))
+    copies = twins(label)
+    pairs = np.concatenate([copies, first(label)[merges.pairs]])
+    return join(pairs, np.concatenate([np.zeros(len(copies)), merges.heights]), n)
 
 
 def sse_curve(linkage: Floats) -> Floats:

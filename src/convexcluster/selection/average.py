@@ -126,7 +126,7 @@ def path_average(path: ClusterPath, steps: Ints | None = None) -> PathAverage:
 
 
 def _average(path: ClusterPath, steps: Ints, atoms: Ints) -> PathAverage:
-    from ..loops.ward_distances import add_saturated
+    from ..loops.distances import add_saturated
 
     mass = np.bincount(atoms, path.masses).astype(np.float64)
     distances = np.zeros((len(mass), len(mass)))
@@ -151,15 +151,10 @@ def average_tree(average: PathAverage) -> Floats:
     array([[0., 1.],
            [2., 3.]])
     """
-    from ..loops.ward_distances import ward_matrix
+    from ..numerics.ward import ward_distances  # late: it loads numba
 
-    k = len(average.masses)
-    left, right = np.empty(k - 1, dtype=np.int64), np.empty(k - 1, dtype=np.int64)
-    cost = np.empty(k - 1)
-    ward_matrix(average.distances.copy(), average.masses.copy(), left, right, cost)
-    order = np.argsort(cost, kind="stable")
-    pairs = np.column_stack([left[order], right[order]])
-    return join(pairs, np.sqrt(2 * np.maximum.accumulate(cost[order])), k)
+    merges = ward_distances(average.distances, average.masses)
+    return join(merges.pairs, merges.heights, len(average.masses))
 
 
 def refine(average: PathAverage, labels: Ints, rounds: int = 30) -> Ints:

@@ -1,0 +1,178 @@
+"""Ward's tree of weighted points, given by coordinates or by squared distances.
+
+Merging clusters s and t raises the sum of squares by m_s m_t/(m_s + m_t) ‖c_s − c_t‖². Ward is
+reducible, so that any pair of mutual nearest neighbours may be merged at once, and chains of
+nearest neighbours find such pairs (Murtagh 1983). No library's Ward takes masses.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+from numpy.typing import ArrayLike
+
+from ..problem import Floats, Ints
+
+
+@dataclass(frozen=True, slots=True)
+class Merges:
+    """The k − 1 merges of k points in ascending order of ``cost``, the rise of the sum of squares.
+
+    ``pairs`` (k − 1, 2) names a point of each of the two clusters.
+    """
+
+    pairs: Ints
+    cost: Floats
+
+    @property
+    def heights(self) -> Floats:
+        """√(2 cost): for unit masses the heights of SciPy's Ward."""
+        return np.sqrt(2.0 * self.cost)
+
+
+def ward_points(points: Floats, masses: ArrayLike) -> Merges:
+    """Merge points (k, r) with ``masses`` (k,), in O(k) memory beside the points.
+
+    Examples
+    --------
+    >>> merges = ward_points(np.array([[0.0], [1.0], [4.0]]), np.array([1.0, 1.0, 2.0]))
+    >>> sorted(merges.pairs[0].tolist()), merges.cost.tolist()
+    ([0, 1], [0.5, 12.25])
+    """
+    return _merges(np.array(points, dtype=np.float64, order="C"), np.empty((0, 0)), masses)
+
+
+def ward_distances(D: Floats, masses: ArrayLike) -> Merges:
+    """Merge points known by their squared distances D (k, k), symmetric.
+
+    Examples
+    --------
+    >>> D = np.array([[0.0, 1.0, 16.0], [1.0, 0.0, 9.0], [16.0, 9.0, 0.0]])
+    >>> ward_distances(D, np.array([1.0, 1.0, 2.0])).cost.tolist()
+    [0.5, 12.25]
+    """
+    return _merges(np.empty((len(D), 0)), np.array(D, dtype=np.float64, order="C"), masses)
+
+
+def _merges(points: Floats, D: Floats, masses: ArrayLike) -> Merges:
+    """Sort the merges of ``_chain``, which overwrites the copies it is given."""
+    k = len(points)
+    pairs, cost = np.empty((k - 1, 2), dtype=np.int64), np.empty(k - 1)
+    _chain(points, D, np.array(masses, dtype=np.float64), pairs, cost)
+    order = np.argsort(cost, kind="stable")
+    return Merges(pairs[order], cost[order])
+
+
+@njit(cache=True, nogil=True)
+def _chain(points: Floats, D: Floats, masses: Floats, pairs: Ints, cost: Floats) -> None:
+    """Write the merges in the order in which chains find them; D is empty if the points count.
+
+    A merged cluster keeps the slot of its second member, so that slots name points of clusters.
+    """
+    k = len(masses)
+    active = np.arange(k)
+    place = np.arange(k)
+    n_active = k
+    chain = np.empty(k, dtype=np.int64)
+    length = 0
+    for step in range(k - 1):
+        if length == 0:
+            chain[0] = active[0]
+            length = 1
+        stuck = False
+        while True:
+            s = chain[length - 1]
+            # the predecessor wins ties, which keeps the chain from cycling
+            best = chain[length - 2] if length > 1 else -1
+            if len(D):
+                best, low = _nearest_row(D, masses, active[:n_active], s, best)
+            else:
+                best, low = _nearest_point(points, masses, active[:n_active], s, best)
+            if length > 1 and best == chain[length - 2]:
+                break
+            if length == n_active:  # round-off made the chain cycle: merge its end, begin anew
+                stuck = True
+                break
+            chain[length] = best
+            length += 1
+        s, t = chain[length - 1], chain[length - 2]
+        length = 0 if stuck else length - 2
+        pairs[step, 0], pairs[step, 1], cost[step] = s, t, low
+        if len(D):
+            _merge_rows(D, masses, active[:n_active], s, t)
+        else:
+            _merge_points(points, masses, s, t)
+        masses[t] += masses[s]
+        n_active -= 1
+        last = active[n_active]
+        active[place[s]] = last
+        place[last] = place[s]
+
+
+@njit(cache=True, nogil=True)
+def _nearest_point(
+    points: Floats, masses: Floats, active: Ints, s: int, best: int
+) -> tuple[int, float]:
+    """Nearest cluster to s, ``best`` among equals, and the cost of merging the two."""
+    r = points.shape[1]
+    low = np.inf
+    if best >= 0:
+        low = 0.0
+        for q in range(r):
+            low += (points[s, q] - points[best, q]) ** 2
+        low *= masses[s] * masses[best] / (masses[s] + masses[best])
+    for t in active:
+        if t in (s, best):
+            continue
+        share = masses[s] * masses[t] / (masses[s] + masses[t])
+        limit = low / share
+        d = 0.0
+        for q in range(r):
+            d += (points[s, q] - points[t, q]) ** 2
+            if d >= limit:
+                break
+        if d < limit:
+            low = d * share
+            best = t
+    return best, low
+
+
+@njit(cache=True, nogil=True)
+def _nearest_row(D: Floats, masses: Floats, active: Ints, s: int, best: int) -> tuple[int, float]:
+    """As :func:`_nearest_point`, by squared distances."""
+    low = np.inf
+    if best >= 0:
+        low = D[s, best] * (masses[s] * masses[best] / (masses[s] + masses[best]))
+    for t in active:
+        if t != s:
+            # equal to the last bit from either end: ties would cycle otherwise
+            value = D[s, t] * (masses[s] * masses[t] / (masses[s] + masses[t]))
+            if value < low:
+                low = value
+                best = t
+    return best, low
+
+
+@njit(cache=True, nogil=True)
+def _merge_points(points: Floats, masses: Floats, s: int, t: int) -> None:
+    """Put the mean of s and t in place of t."""
+    total = masses[s] + masses[t]
+    for q in range(points.shape[1]):
+        points[t, q] = (masses[s] * points[s, q] + masses[t] * points[t, q]) / total
+
+
+@njit(cache=True, nogil=True)
+def _merge_rows(D: Floats, masses: Floats, active: Ints, s: int, t: int) -> None:
+    """Put the squared distances from the mean of s and t in place of those from t.
+
+    Lance and Williams: (m_s D_sq + m_t D_tq)/(m_s + m_t) − m_s m_t D_st/(m_s + m_t)².
+    """
+    share = masses[s] / (masses[s] + masses[t])
+    between = share * (1 - share) * D[s, t]
+    for q in active:
+        if q not in (s, t):
+            value = max(share * D[s, q] + (1 - share) * D[t, q] - between, 0.0)
+            D[t, q] = value
+            D[q, t] = value
