@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.cluster import MiniBatchKMeans
-from sklearn.neighbors import kneighbors_graph
 
 from convexcluster.certificate import duality_gap
 from convexcluster.coarse_error import (
@@ -24,6 +23,7 @@ from convexcluster.loops.fine_flow import cut_off
 from convexcluster.loops.sweeps import sweep
 from convexcluster.problem import Problem
 from convexcluster.solvers import solve_problem
+from problems import knn_edges
 
 
 def blobs(n: int, d: int, seed: int = 0) -> np.ndarray:
@@ -33,10 +33,8 @@ def blobs(n: int, d: int, seed: int = 0) -> np.ndarray:
 
 
 def knn_graph(X: np.ndarray, k: int = 5) -> Graph:
-    W = kneighbors_graph(X, k, mode="distance").maximum(kneighbors_graph(X, k, mode="distance").T)
-    i, j = np.triu(W.toarray()).nonzero()
-    d = np.linalg.norm(X[i] - X[j], axis=1)
-    return Graph(np.column_stack([i, j]).astype(np.int64), np.exp(-((d / np.median(d)) ** 2)))
+    edges, squares = knn_edges(X, k)
+    return Graph(edges, np.exp(-squares / np.median(squares)))
 
 
 def plain_summary(Z, labels, count, masses):

@@ -18,14 +18,7 @@ array = pytest.importorskip("dask.array")
 from convexcluster import KernelConvexClustering as Local  # noqa: E402
 from convexcluster import tune as local_tune  # noqa: E402
 from convexcluster.dask import Cluster, ClusterLost, KernelConvexClustering, tune  # noqa: E402
-
-
-def rings(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    rng = np.random.default_rng(seed)
-    y = rng.integers(2, size=n)
-    angle, radius = rng.uniform(0, 2 * np.pi, n), np.array([1.0, 3.0])[y]
-    radius = radius + 0.1 * rng.normal(size=n)
-    return np.column_stack([radius * np.cos(angle), radius * np.sin(angle)]), y
+from problems import rings  # noqa: E402
 
 
 @pytest.fixture(scope="module")

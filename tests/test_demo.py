@@ -8,7 +8,7 @@ import json
 import pytest
 
 from convexcluster.cli import main
-from convexcluster.demo import METHODS, run
+from convexcluster.reproduce.demo import METHODS, run
 
 
 def test_the_command_writes_table_and_picture(tmp_path, capsys):

@@ -20,14 +20,7 @@ from convexcluster.problem import Problem
 from convexcluster.solvers import solve_problem
 from convexcluster.streaming import Local, Projector, fold, join_scans, scan_block
 from convexcluster.weights import build_graph
-
-
-def rings(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    rng = np.random.default_rng(seed)
-    y = rng.integers(2, size=n)
-    angle, radius = rng.uniform(0, 2 * np.pi, n), np.array([1.0, 3.0])[y]
-    radius = radius + 0.1 * rng.normal(size=n)
-    return np.column_stack([radius * np.cos(angle), radius * np.sin(angle)]), y
+from problems import rings
 
 
 def coarse_of(X, budget, *, method="pivoted", rank=30, kernel=None, rows=100, masses=None, jobs=1):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.datasets import make_blobs, make_moons
-from sklearn.neighbors import NearestNeighbors
 
 from convexcluster import solve_path
 from convexcluster.graph import components
@@ -13,16 +12,12 @@ from convexcluster.partition import means
 from convexcluster.path import checkpoint as checkpoint_module
 from convexcluster.path import components as components_module
 from convexcluster.problem import Problem
+from problems import knn_edges
 
 
 def knn(X, k=10):
-    """Union kNN graph, w = exp(−d²/2), components joined along the samples' order."""
-    n = len(X)
-    d, near = NearestNeighbors(n_neighbors=k + 1).fit(X).kneighbors(X)
-    i, j, d = np.repeat(np.arange(n), k), near[:, 1:].ravel(), d[:, 1:].ravel()
-    pairs = np.sort(np.stack([i, j], axis=1), axis=1)
-    edges, first = np.unique(pairs, axis=0, return_index=True)
-    return edges, np.exp(-0.5 * d[first] ** 2)
+    edges, squares = knn_edges(X, k)
+    return edges, np.exp(-0.5 * squares)
 
 
 def moons(n, seed=0):

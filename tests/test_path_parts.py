@@ -7,7 +7,6 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 from sklearn.datasets import make_blobs, make_moons
-from sklearn.neighbors import NearestNeighbors
 
 from convexcluster import solve, solve_path
 from convexcluster.certificate import duality_gap, project
@@ -25,13 +24,12 @@ from convexcluster.path.mixed import cut_out, surroundings
 from convexcluster.path.newton import Newton
 from convexcluster.path.top import solve_top
 from convexcluster.problem import Problem
+from problems import knn_edges
 
 
 def knn(X, k=8):
-    near = NearestNeighbors(n_neighbors=k + 1).fit(X).kneighbors(X, return_distance=False)
-    pairs = np.stack([np.repeat(np.arange(len(X)), k), near[:, 1:].ravel()], axis=1)
-    edges = np.unique(np.sort(pairs, axis=1), axis=0)
-    return edges, np.exp(-0.5 * ((X[edges[:, 0]] - X[edges[:, 1]]) ** 2).mean(axis=1))
+    edges, squares = knn_edges(X, k)
+    return edges, np.exp(-0.5 * squares / X.shape[1])
 
 
 def level_of(X, edges, weights, masses=None):

@@ -7,7 +7,6 @@ import pytest
 from scipy.cluster import hierarchy
 from sklearn.datasets import make_blobs
 from sklearn.metrics import normalized_mutual_info_score
-from sklearn.neighbors import kneighbors_graph
 
 from convexcluster import solve_path
 from convexcluster.labels import cut
@@ -26,6 +25,7 @@ from convexcluster.plots import (
 )
 from convexcluster.plots.appearance import N_STYLES, plain, style
 from convexcluster.plots.layout import Branches, Plane, cluster_ranks, colour_ranks, subsample
+from problems import knn_edges
 
 matplotlib = pytest.importorskip("matplotlib", reason="matplotlib is not installed")
 matplotlib.use("Agg")
@@ -43,8 +43,7 @@ def _close_figures():
 def blobs():
     """Three blobs in three dimensions, their path, and what an estimator would hold."""
     X, y = make_blobs(60, 3, centers=3, cluster_std=0.6, random_state=1)
-    near = kneighbors_graph(X, 8, mode="distance").tocoo()
-    edges = np.unique(np.sort(np.stack([near.row, near.col], axis=1), axis=1), axis=0)
+    edges, _ = knn_edges(X, 8)
     bridge = np.array([[np.flatnonzero(y == 0)[0], np.flatnonzero(y == c)[0]] for c in (1, 2)])
     edges = np.concatenate([edges, np.sort(bridge, axis=1)]).astype(np.int64)
     weights = np.concatenate([np.ones(len(edges) - 2), [0.05, 0.05]])

@@ -14,6 +14,7 @@ from convexcluster.graph import components, incidence
 from convexcluster.partition import means
 from convexcluster.solvers import SOLVERS, auto, prove, sweeps
 from convexcluster.solvers.routed import routed
+from problems import knn_edges
 
 
 def complete(n):
@@ -141,10 +142,8 @@ def test_chain(solver):
 def knn_problem(n, k, seed=0):
     rng = np.random.default_rng(seed)
     X = np.vstack([rng.normal(size=(n // 2, 2)), 5 + rng.normal(size=(n - n // 2, 2))])
-    distance = np.linalg.norm(X[:, None] - X[None], axis=2)
-    near = np.argsort(distance, axis=1)[:, 1 : k + 1]
-    edges = np.unique(np.sort(np.column_stack([np.repeat(np.arange(n), k), near.ravel()])), axis=0)
-    return X, edges, np.exp(-0.1 * distance[edges[:, 0], edges[:, 1]] ** 2)
+    edges, squares = knn_edges(X, k)
+    return X, edges, np.exp(-0.1 * squares)
 
 
 def test_algorithm1_equals_sparse_admm():

@@ -17,39 +17,15 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.isotonic import isotonic_regression
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..partition import canonical
 from ..problem import Floats, Ints, check_gamma
 
 
-def centroids_at(X: Floats, gamma: float) -> Floats:
-    """Return the minimiser A (n × d) at one fusion strength, by isotonic regression.
-
-    Examples
-    --------
-    Two points move towards each other by γ each, and meet half-way.
-
-    >>> centroids_at(np.array([[0.0], [1.0]]), 0.2)
-    array([[0.2],
-           [0.8]])
-    >>> centroids_at(np.array([[0.0], [1.0]]), 0.6)
-    array([[0.5],
-           [0.5]])
-    """
-    n = len(X)
-    shift = gamma * (2.0 * np.arange(n) - n + 1.0)
-    order = np.argsort(X, axis=0, kind="stable")
-    A = np.empty_like(X)
-    for k in range(X.shape[1]):
-        A[order[:, k], k] = isotonic_regression(X[order[:, k], k] - shift)
-    return A
-
-
 def fusion_heights(X: Floats) -> tuple[Floats, Ints]:
     """γ at which neighbours in each coordinate's order fuse, (d, n − 1), and the orders (d, n)."""
-    from ..loops.chain import chain_fusions
+    from .loops.chain import chain_fusions
 
     order = np.ascontiguousarray(np.argsort(X, axis=0, kind="stable").T)
     values = np.take_along_axis(np.ascontiguousarray(X.T), order, axis=1)
@@ -185,7 +161,7 @@ def _tree_heights(heights: Floats, order: Ints) -> Floats:
     from scipy.cluster.hierarchy import linkage
     from scipy.spatial.distance import squareform
 
-    from ..loops.chain import pair_fusions
+    from .loops.chain import pair_fusions
 
     n = order.shape[1]
     together = np.zeros((n, n))

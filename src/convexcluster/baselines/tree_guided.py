@@ -4,8 +4,9 @@
 
 Input is X (n × d). Edges are those of the Euclidean minimum spanning tree; with s_e the squared
 length over the mean squared length, w_e = exp(−s_e/median s). Each coordinate is solved exactly by
-dynamic programming (:mod:`convexcluster.loops.tree`); edges whose ends agree in all coordinates
-are contracted, and γ grows. The tree edges and the γ at which they fuse are the whole hierarchy.
+dynamic programming (:mod:`convexcluster.baselines.loops.tree`); edges whose ends agree in all
+coordinates are contracted, and γ grows. The tree edges and the γ at which they fuse are the whole
+hierarchy.
 
 Reference: Zhang & Terada (2025), Tree-guided ℓ1 convex clustering. The package of the same name on
 PyPI is another method.
@@ -43,7 +44,7 @@ def spanning_tree(X: Floats) -> tuple[Ints, Floats]:
     """
     n, d = X.shape
     if n <= PRIM_SAMPLES or d > TREE_DIMENSIONS:
-        from ..loops.spanning import prim
+        from .loops.spanning import prim
 
         tails, heads, squares = prim(X)
         edges = np.sort(np.column_stack([tails, heads]), axis=1)
@@ -55,7 +56,7 @@ def _boruvka(X: Floats) -> tuple[Ints, Floats]:
     """Shortest edge out of every group, unite, repeat: log₂ n rounds at most."""
     from sklearn.neighbors import KDTree
 
-    from ..loops.spanning import join_groups, nearest_foreign
+    from .loops.spanning import join_groups, nearest_foreign
 
     tree = KDTree(X, leaf_size=16)
     _, order, nodes, box = (np.asarray(part) for part in tree.get_arrays())
@@ -100,7 +101,7 @@ class RootedTree:
 
     def solve(self, gamma: float) -> Floats:
         """Exact minimiser at γ, shape (coordinates, n); fused samples are equal to the bit."""
-        from ..loops.tree import tree_fused_lasso
+        from .loops.tree import tree_fused_lasso
 
         theta = np.empty_like(self.Y)
         tree_fused_lasso(self.Y, self.masses, self.parent, gamma * self.weights, theta)
@@ -108,7 +109,7 @@ class RootedTree:
 
     def contract(self, fused: np.ndarray) -> tuple[RootedTree, Ints]:
         """Join every vertex marked in ``fused`` to its parent; also the new number of each."""
-        from ..loops.tree import number_contracted
+        from .loops.tree import number_contracted
 
         number = np.empty(len(self.parent), dtype=np.int64)
         k = number_contracted(self.parent, fused.astype(np.int64), number)
@@ -132,7 +133,7 @@ class RootedTree:
 
     def full_fusion(self) -> float:
         """γ_max = max over edges and coordinates of |Σ_subtree m(y − ȳ)|/w, the flow needed."""
-        from ..loops.tree import add_subtrees
+        from .loops.tree import add_subtrees
 
         mean = self.Y @ self.masses / self.masses.sum()
         flow = self.masses * (self.Y - mean[:, None])
@@ -142,7 +143,7 @@ class RootedTree:
 
 def rooted(X: Floats, edges: Ints, weights: Floats) -> tuple[RootedTree, Ints, Ints]:
     """Root a tree at sample 0: the tree, the sample of each vertex, the edge to its parent."""
-    from ..loops.tree import root_tree
+    from .loops.tree import root_tree
 
     n = len(X)
     order, parent, edge = (np.empty(n, dtype=np.int64) for _ in range(3))

@@ -105,7 +105,7 @@ def demo(
 ) -> None:
     """Cluster the paper's four blobs in a ring by four methods, and draw them side by side."""
     check_folder(out, force=force)
-    from ..demo import METHODS, draw, run
+    from ..reproduce.demo import METHODS, draw, run
 
     with collected_warnings() as notes, working("clustering", FIRST_RUN) as advance:
         result = run(seed, progress=lambda k, name: advance(k, len(METHODS), name))

@@ -20,6 +20,7 @@ import numpy as np
 from sklearn.datasets import fetch_openml, get_data_home
 
 from ..problem import Floats, Ints
+from ..storage import replacing
 from . import readers
 from .readers import Arrays
 
@@ -156,9 +157,8 @@ def load_set(name: str, known: RealSet) -> tuple[Floats, Ints]:
         raise FileNotFoundError(f"{name}.npz is not in CONVEXCLUSTER_DATA. It is {known.note}")
     X, y = _checked(*known.read(*_fetched(name, known.home)), known, known.home)
     kept.parent.mkdir(parents=True, exist_ok=True)
-    part = kept.with_suffix(f".{os.getpid()}.npz")
-    np.savez_compressed(part, X=X, y=y)
-    part.replace(kept)
+    with replacing(kept) as new:
+        np.savez_compressed(new, X=X, y=y)
     return X, y
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from ..problem import Floats, Ints
+from ...loops.clusters import find
+from ...problem import Floats, Ints
 
 
 @njit(cache=True, nogil=True)
@@ -128,22 +129,14 @@ def join_groups(group: Ints, best: Floats, tail: Ints, head: Ints, chosen: Ints)
     leader = np.arange(k)
     for g in range(k):
         chosen[g] = 0
-        a, b = group[tail[g]], group[head[g]]
-        while leader[a] != a:
-            leader[a] = leader[leader[a]]
-            a = leader[a]
-        while leader[b] != b:
-            leader[b] = leader[leader[b]]
-            b = leader[b]
+        a, b = find(leader, group[tail[g]]), find(leader, group[head[g]])
         if a != b:
             leader[max(a, b)] = min(a, b)
             chosen[g] = 1
     label = np.full(k, -1, dtype=np.int64)
     count = 0
     for g in range(k):
-        root = g
-        while leader[root] != root:
-            root = leader[root]
+        root = find(leader, g)
         if label[root] < 0:
             label[root] = count
             count += 1

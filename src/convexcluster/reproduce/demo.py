@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from .optional import need
-from .problem import Floats, Ints
+from ..problem import Floats, Ints
+from .writing import figure, save_figure
 
 TOLD = 5
 # The paper's choice for its synthetic data.
@@ -80,7 +80,7 @@ class Demo:
 
 
 def _kernel_convex(seed: int) -> Any:
-    from .estimators import KernelConvexClustering
+    from ..estimators import KernelConvexClustering
 
     return KernelConvexClustering(
         kernel="rbf",
@@ -93,7 +93,7 @@ def _kernel_convex(seed: int) -> Any:
 
 
 def _convex(seed: int) -> Any:
-    from .estimators import ConvexClustering
+    from ..estimators import ConvexClustering
 
     return ConvexClustering(labels="agglomerative", selection="elbow", random_state=seed, **PAPER)
 
@@ -138,7 +138,7 @@ def run(seed: int = 0, *, progress: Callable[[int, str], None] | None = None) ->
     """
     from sklearn.metrics import normalized_mutual_info_score
 
-    from .datasets import make_rings
+    from ..datasets import make_rings
 
     X, y = make_rings(random_state=seed)
     # The first fit loads (or compiles) the loops; that is not the method's time.
@@ -169,37 +169,15 @@ def run(seed: int = 0, *, progress: Callable[[int, str], None] | None = None) ->
     return Demo(X, y, tuple(runs))
 
 
-# Okabe and Ito's palette, distinguishable with every kind of colour vision; with a marker of its
-# own, a cluster is told apart in grey too.
-COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#000000", "#F0E442")
-MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
-
-
 def draw(demo: Demo, target: str | Path) -> None:
-    """Draw the partitions side by side and save the picture (PNG, or what the ending says)."""
-    need("matplotlib", "plot")
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
+    """Draw the partitions side by side and save the picture as PNG."""
+    from ..plots import LabelScatterDisplay
 
-    figure = Figure(figsize=(9, 9), layout="constrained")
-    FigureCanvasAgg(figure)
-    axes = figure.subplots(2, 2, sharex=True, sharey=True)
-    for ax, r in zip(axes.flat, demo.runs):
-        for label in range(int(r.labels.max()) + 1):
-            points = demo.X[r.labels == label]
-            ax.scatter(
-                points[:, 0],
-                points[:, 1],
-                s=14,
-                color=COLOURS[label % len(COLOURS)],
-                marker=MARKERS[label % len(MARKERS)],
-                linewidths=0,
-            )
+    made, axes = figure(2, 2, 9.0, 9.0)
+    for ax, r in zip(axes, demo.runs):
+        LabelScatterDisplay.from_data(demo.X, r.labels).plot(ax)
         number = f"{r.n_clusters} clusters, {'told' if r.told else 'found'}"
-        ax.set_title(f"{r.method}\nNMI {r.nmi:.3f}; {number}", fontsize=11)
+        ax.set_title(f"{r.method}\nNMI {r.nmi:.3f}; {number}")
+        ax.get_legend().remove()  # the methods number their clusters each in its own way
         ax.set_aspect("equal")
-    for ax in axes[1]:
-        ax.set_xlabel("$x_1$")
-    for ax in axes[:, 0]:
-        ax.set_ylabel("$x_2$")
-    figure.savefig(target, dpi=150)
+    save_figure(made, Path(target))

@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from ..problem import Floats, Ints
+from ...problem import Floats, Ints
 
 
 @njit(cache=True, nogil=True)

@@ -1,0 +1,23 @@
+"""Data and graphs that several test modules use."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.neighbors import NearestNeighbors
+
+
+def rings(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Noisy circles of radius 1 and 3 around the origin, and which one each sample is on."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(2, size=n)
+    angle, radius = rng.uniform(0, 2 * np.pi, n), np.array([1.0, 3.0])[y]
+    radius = radius + 0.1 * rng.normal(size=n)
+    return np.column_stack([radius * np.cos(angle), radius * np.sin(angle)]), y
+
+
+def knn_edges(X: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """Pairs i < j of which one is among the k nearest of the other, and their squared distances."""
+    near = NearestNeighbors(n_neighbors=k + 1).fit(X).kneighbors(X, return_distance=False)
+    pairs = np.stack([np.repeat(np.arange(len(X)), k), near[:, 1:].ravel()], axis=1)
+    edges = np.unique(np.sort(pairs, axis=1), axis=0).astype(np.int64)
+    return edges, ((X[edges[:, 0]] - X[edges[:, 1]]) ** 2).sum(axis=1)
