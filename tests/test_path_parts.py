@@ -10,7 +10,8 @@ from sklearn.datasets import make_blobs, make_moons
 
 from convexcluster import solve, solve_path
 from convexcluster.certificate import duality_gap, project
-from convexcluster.loops.newton import fits, full_pulls
+from convexcluster.graph import incidence
+from convexcluster.loops.newton import add_pulls, full_pulls
 from convexcluster.loops.routing import best_steps, residuals, stretch
 from convexcluster.numerics import multigrid
 from convexcluster.numerics.aggregation import _finest, _largest
@@ -67,20 +68,25 @@ def test_newton_before_fusions_has_the_gap_that_it_says(wide):
         assert np.sqrt((masses[:, None] * (point.A - exact.A) ** 2).sum()) <= radius
 
 
-def test_fits_and_full_pulls_are_what_they_say(wide):
+def test_pulls_are_the_gradient_of_the_distances(wide):
     X, edges, weights = wide
     rng = np.random.default_rng(8)
-    masses, A, G = rng.uniform(0.5, 2, len(X)), rng.normal(size=X.shape), np.empty_like(X)
-    A[edges[0, 1]] = A[edges[0, 0]]
-    value = fits(masses, A, X, G)
-    np.testing.assert_allclose(G, masses[:, None] * (A - X), rtol=1e-14)
-    assert value == pytest.approx(0.5 * masses @ ((A - X) ** 2).sum(axis=1), rel=1e-13)
-    Lam = np.empty((len(edges), X.shape[1]))
+    A, G, Lam = rng.normal(size=X.shape), np.zeros_like(X), np.empty((len(edges), X.shape[1]))
     i, j = (np.ascontiguousarray(e) for e in edges.T)
     full_pulls(i, j, weights, A, Lam)
     D = A[i] - A[j]
-    length = np.maximum(np.linalg.norm(D, axis=1), 1e-300)
-    np.testing.assert_allclose(Lam, (weights / length)[:, None] * D, rtol=1e-12, atol=1e-300)
+    length = np.linalg.norm(D, axis=1)
+    np.testing.assert_allclose(Lam, (weights / length)[:, None] * D, rtol=1e-12)
+    u, stiff = np.empty(D.shape, np.float32), np.empty(len(D), np.float32)
+    least = add_pulls(i, j, weights, A, u, stiff, G, np.arange(len(D)))
+    assert least == pytest.approx((length / weights).min(), rel=1e-13)
+    np.testing.assert_allclose(G, incidence(edges, len(X)).T @ Lam, atol=1e-12)
+    np.testing.assert_allclose(u, D / length[:, None], atol=1e-6)  # single precision
+    np.testing.assert_allclose(stiff, weights / length, rtol=1e-6)
+    A[j[0]] = A[i[0]]
+    full_pulls(i, j, weights, A, Lam)
+    assert (Lam[0] == 0).all()
+    assert add_pulls(i, j, weights, A, u, stiff, G, np.arange(len(D))) == 0
 
 
 def test_newton_gives_up_where_samples_fuse(wide):

@@ -3,7 +3,7 @@
     F(A) = ½ Σ m‖z − a‖² + Σ_l c_l ‖a_i − a_j‖,   u_l = (a_i − a_j)/‖a_i − a_j‖,
     G = m(a − z) + Σ ± c_l u_l,                    ∇²F = m + Σ_l (c_l/‖a_i − a_j‖)(I − u_l u_lᵀ).
 
-The loops run over the edges ``idx`` alone, so that two halves of a graph can go side by side.
+The loops run over the edges ``part`` alone, so that two halves of a graph can go side by side.
 """
 
 from __future__ import annotations
@@ -19,29 +19,15 @@ Singles = NDArray[np.float32]
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS, error_model="numpy")
-def fits(masses: Floats, A: Floats, Z: Floats, G: Floats) -> float:
-    """G = m(a − z), in place; returns ½ Σ m‖a − z‖²."""
-    total = 0.0
-    for i in range(len(masses)):
-        s = 0.0
-        for k in range(A.shape[1]):
-            x = A[i, k] - Z[i, k]
-            G[i, k] = masses[i] * x
-            s += x * x
-        total += 0.5 * masses[i] * s
-    return total
-
-
-@njit(cache=True, nogil=True, fastmath=SUMS, error_model="numpy")
-def pulls(
+def add_pulls(
     tail: Ints, head: Ints, c: Floats, A: Floats, u: Singles, stiff: Singles, G: Floats, part: Ints
-) -> tuple[float, float]:
-    """u and c/‖a_i − a_j‖ of every edge, its pull added to G; returns Σ c‖a_i − a_j‖ and min ‖·‖/c.
+) -> float:
+    """u and c/‖a_i − a_j‖ of every edge, its pull added to G; returns min ‖a_i − a_j‖/c.
 
     The pulls themselves are in double precision; only what the Hessian needs is kept in single.
     """
     r = A.shape[1]
-    total, least = 0.0, np.inf
+    least = np.inf
     d = np.empty(r)
     for e in part:
         ai, aj, gi, gj, row = A[tail[e]], A[head[e]], G[tail[e]], G[head[e]], u[e]
@@ -51,7 +37,6 @@ def pulls(
             d[k] = x
             s += x * x
         s = np.sqrt(s)
-        total += c[e] * s
         least = min(least, s / c[e])
         f = 1 / s
         pull = c[e] * f
@@ -61,12 +46,12 @@ def pulls(
             row[k] = x * f
             gi[k] += pull * x
             gj[k] -= pull * x
-    return total, least
+    return least
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS, error_model="numpy")
 def full_pulls(tail: Ints, head: Ints, c: Floats, A: Floats, Lam: Floats) -> None:
-    """λ = c u of every edge, in place; 0 where its ends are equal."""
+    """Λ: λ = c u of every edge; 0 where its ends are equal."""
     for e in range(len(tail)):
         ai, aj, row = A[tail[e]], A[head[e]], Lam[e]
         s = 0.0

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from itertools import repeat
 
 import numpy as np
 from scipy import sparse
@@ -18,12 +19,14 @@ from ..problem import Floats, Ints, Problem
 from .engine import Engine, State
 from .rotate import LOW, TRUNCATE, principal
 
-# A component of fewer samples is solved together with other small ones: an engine of its own costs
-# about a millisecond per γ, as much as solving these.
+# A component of fewer samples is solved together with other small ones. Half: engines of their own,
+# at about a millisecond per γ, cost more than solving their components. Twice: components that
+# could go side by side wait for one another.
 APART = 1_000
 
-# Edges of so many neighbouring samples take turns in a sweep: two in a row then share no sample,
-# and the processor works on both at once: a third less time per sweep, at a little less progress.
+# Edges of this many neighbouring samples take turns in a sweep: two edges in a row then share no
+# sample, and the processor works on both at once, in a third less time. Half: edges in a row share
+# samples again. Twice: a sweep carries less along the graph.
 ABREAST = 4
 
 
@@ -37,8 +40,20 @@ class Components:
         One engine per part, and the samples of each.
     shares : list of float
         Share of the allowed gap that each part may use; they sum to one.
-    scale, origin, basis, lost
-        ½ Σ m‖z − z̄‖²; z̄; principal axes of Z or None; the part of the gap that they leave out.
+    scale : float
+        ½ Σ m‖z − z̄‖².
+    origin : ndarray of shape (p,)
+        z̄.
+    basis : ndarray of shape (p, r) or None
+        Principal axes of Z in which the engines work; None if they are the coordinates of Z.
+    lost : float
+        The part of the gap that the axes leave out.
+    tol, relative : float, bool
+        Tolerance, and whether it is relative to a bound of F at each γ instead of the scale.
+    inputs : list of tuple
+        What each engine was made from, so that a path can go back to an earlier state.
+    pool : ThreadPoolExecutor or None
+        Threads lent to the engine of a graph in one piece.
     """
 
     engines: list[Engine]
@@ -56,37 +71,37 @@ class Components:
     @classmethod
     def of(cls, problem: Problem, tol: float, certify: bool, relative: bool) -> Components:
         """Split the graph, truncate Z to its principal axes, and set up the engines."""
-        scale, m = problem.scale, problem.masses
-        origin = m @ problem.Z / m.sum()
-        sums = m[:, None] * (problem.Z - origin)
+        scale, mass = problem.scale, problem.masses.sum()
+        origin = problem.masses @ problem.Z / mass
+        MZ = problem.masses[:, None] * (problem.Z - origin)
         basis, lost = None, 0.0
-        if sums.shape[1] > LOW:
+        if MZ.shape[1] > LOW:
             drop = 0.0 if relative else TRUNCATE * tol * scale
-            basis, lost = principal(sums, m, drop)
+            basis, lost = principal(MZ, problem.masses, drop)
             if np.array_equal(basis, np.eye(len(basis))):
                 basis = None
             else:
-                sums = np.ascontiguousarray(sums @ basis)
-        run = cls([], [], [], scale, origin, basis, lost, tol, relative)
+                MZ = np.ascontiguousarray(MZ @ basis)
+        parts = cls([], [], [], scale, origin, basis, lost, tol, relative)
         part = _parts(components(problem.edges, problem.n))
         for t in range(int(part.max()) + 1):
             own = part[problem.edges[:, 0]] == t if len(problem.edges) else np.empty(0, bool)
             nodes, edges, place = _by_neighbourhood(
                 np.flatnonzero(part == t), problem.edges[own], problem.n
             )
-            weights, masses = problem.weights[own][place], m[nodes]
-            run.inputs.append((sums[nodes], masses, edges, weights, certify))
-            run.engines.append(Engine(*run.inputs[-1]))
-            run.members.append(nodes)
-            # half by mass and half by spread: no part has to be solved to a gap of almost nothing
-            spread = 0.5 * float((sums[nodes] ** 2 / masses[:, None]).sum())
-            by_spread = spread / scale if scale > 0 else 1.0
-            run.shares.append(0.5 * float(masses.sum() / m.sum()) + 0.5 * by_spread)
-        total = sum(run.shares)
-        run.shares = [share / total for share in run.shares]
-        return run
+            w, masses = problem.weights[own][place], problem.masses[nodes]
+            parts.inputs.append((MZ[nodes], masses, edges, w, certify))
+            parts.engines.append(Engine(*parts.inputs[-1]))
+            parts.members.append(nodes)
+            # half by mass and half by scale: no part has to be solved to a gap of almost nothing
+            own_scale = 0.5 * float((MZ[nodes] ** 2 / masses[:, None]).sum())
+            by_scale = own_scale / scale if scale > 0 else 1.0
+            parts.shares.append(0.5 * float(masses.sum() / mass) + 0.5 * by_scale)
+        total = sum(parts.shares)
+        parts.shares = [share / total for share in parts.shares]
+        return parts
 
-    def share(self, pool: ThreadPoolExecutor | None) -> None:
+    def lend(self, pool: ThreadPoolExecutor | None) -> None:
         """Lend the threads to a graph in one piece; several pieces use them side by side."""
         self.pool = pool if len(self.engines) == 1 else None
         for engine in self.engines:
@@ -116,26 +131,16 @@ class Components:
             return self.tol * self.scale
         known = sum(engine.dual_value for engine in self.engines)
         last = max(engine.gamma for engine in self.engines)
-        return self.tol * (known if last >= gamma else max(known, self._chord(gamma)))
-
-    def _chord(self, gamma: float) -> float:
-        """Lower bound of F*(γ) before anything is known: the value of the dual at Λ ∝ w DZ."""
-        return sum(engine.first_bound(gamma) for engine in self.engines)
-
-    def _parallel(self, gamma: float, room: float, pool: ThreadPoolExecutor) -> list[State]:
-        tasks = [
-            pool.submit(engine.advance, gamma, share * room)
-            for engine, share in zip(self.engines, self.shares)
-        ]
-        return [task.result() for task in tasks]
+        if last < gamma:
+            known = max(known, sum(engine.first_bound(gamma) for engine in self.engines))
+        return self.tol * known
 
     def advance(self, gamma: float, pool: ThreadPoolExecutor) -> State:
         """Solve all parts at γ and put them together."""
         room = max(self.allowed(gamma) - self.lost, 0.0)
-        if len(self.engines) == 1:
-            states = [self.engines[0].advance(gamma, room)]
-        else:
-            states = self._parallel(gamma, room, pool)
+        over = map if len(self.engines) == 1 else pool.map
+        rooms = [share * room for share in self.shares]
+        states = list(over(Engine.advance, self.engines, repeat(gamma), rooms))
         labels = np.empty(sum(len(nodes) for nodes in self.members), dtype=np.int64)
         offset, gap = 0, self.lost
         for nodes, state in zip(self.members, states):

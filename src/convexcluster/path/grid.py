@@ -14,12 +14,20 @@ from numpy.typing import ArrayLike
 from ..graph import gamma_range
 from ..problem import Floats, Ints
 
-# Below this share of the upper end nothing is worth a γ of its own: the peers' paths start here.
+# Decades from the upper end down to the first γ. Half: merges of dense clusters fall below the grid
+# and come in one step. Twice: half of the grid lies where nothing happens.
 DECADES = 6.0
 
-# An automatic step across which fewer than this share of the clusters are left is halved, down to a
-# ratio of FINEST; a quarter of the grid's length may be added so.
-RUSH, FINEST, EXTRA = 0.5, 1.01, 0.25
+# A step is halved if fewer than this share of the clusters are left after it. Half: merges by the
+# hundred stay in one step. Near 1: every step is halved.
+RUSH = 0.5
+
+# Steps of a smaller ratio are not halved: clusters that merge within a per cent merge at one γ as
+# far as the tolerance tells. Nearer to 1: the spare γ are spent on one place.
+FINEST = 1.01
+
+# Share of the grid's length that halving may add. Half or twice: so is the time that it costs.
+EXTRA = 0.25
 
 
 def automatic(Z: Floats, edges: Ints, weights: Floats, masses: Floats, count: int) -> Floats:

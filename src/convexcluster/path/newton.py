@@ -13,35 +13,55 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..loops.newton import Singles, bend, fits, full_pulls, pulls
+from ..loops.newton import Singles, add_pulls, bend, full_pulls
 from ..loops.sweeps import dual_loss
 from ..numerics.gradients import conjugate_gradients
 from ..problem import Floats
 from .halves import over_halves
 from .levels import Level
 
-# A step of Newton's method is solved until the gap that it would leave in a quadratic F is this
-# share of the target, but no further than to ROUGH: beyond, F is not quadratic enough to gain.
-AIM, ROUGH = 0.25, 1e-3
+# The share of the target that a step of Newton's method would leave in a quadratic F. Half: one
+# application of the Hessian more in the last step. Twice: now and then a step more.
+AIM = 0.25
 
-# Applications of the Hessian per γ. One costs as much as a sweep; where more are needed edges are
-# about to fuse, and sweeps do better.
+# The share of ‖G‖² below which no step is solved. A tenth: applications of the Hessian for digits
+# that F, which is not quadratic, does not keep. Ten times: more steps.
+LEAST_RESIDUAL = 1e-3
+
+# Applications of the Hessian per γ; one costs as much as a sweep. Half: sweeps take over while
+# Newton's method still pays. Twice: a γ at which edges are about to fuse, where sweeps do better,
+# costs twice as much before it is given up.
 MAX_BENDS = 40
 
-# A step must bring the gap down to this share; else F is not smooth enough between here and there.
+# The share to which a step must bring the gap. Half: good steps count as failures. Near 1: steps
+# across the kink of an edge that fuses are repeated in vain.
 FALL = 0.5
 
-# Then a γ halfway is solved first, to LOOSE times the gap; if that is no help, samples have fused.
-BETWEEN, LOOSE = 1, 100.0
+# γ halfway that are tried after a failure. None: a grid with long steps leaves Newton's method too
+# early. Two: no help, for samples have fused.
+BETWEEN = 1
+
+# A γ halfway is solved to this many times the target. A tenth: more steps. Ten times: extrapolation
+# from there lands too far from the next point.
+LOOSE_HALFWAY = 100.0
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class SmoothPoint:
-    """A point with what one pass over the edges tells about it; ``least`` is the least ‖·‖/c."""
+    """A point with what one pass over the edges tells about it.
+
+    Attributes
+    ----------
+    A, G : ndarray of shape (n, r)
+        The point and the gradient of F.
+    gap : float
+        ½ Σ ‖G_i‖²/m_i.
+    least : float
+        The least ‖a_i − a_j‖/c of all edges.
+    """
 
     A: Floats
     G: Floats
-    value: float
     gap: float
     least: float
 
@@ -71,7 +91,7 @@ class Newton:
         ahead, failures = [gamma], 0
         while True:
             stop = ahead[-1]
-            wanted = target if stop == gamma else LOOSE * target
+            wanted = target if stop == gamma else LOOSE_HALFWAY * target
             point = self._step(stop, c * (stop / gamma), wanted, pool)
             if point is None:
                 failures += 1
@@ -99,7 +119,7 @@ class Newton:
             return None  # a pair nearer to each other than its pull moves them: it fuses
         bends = 0
         while point is not None and point.gap > target:
-            share = max(AIM * target / point.gap, ROUGH)
+            share = max(AIM * target / point.gap, LEAST_RESIDUAL)
             direction, used = self._newton(point.G, share, MAX_BENDS - bends, pool)
             bends += used
             following = self._at(point.A + direction, c, pool)
@@ -128,13 +148,12 @@ class Newton:
     def _at(self, A: Floats, c: Floats, pool: Executor | None) -> SmoothPoint | None:
         base = self.base
         G = np.empty_like(A)
-        value = fits(base.masses, A, self.Z, G)
-        found = over_halves(base, pulls, pool, c, A, self.u, self.stiff, G)
-        least = min(least for _, least in found)
+        np.subtract(A, self.Z, out=G)
+        G *= base.masses[:, None]
+        least = min(over_halves(base, add_pulls, pool, c, A, self.u, self.stiff, G))
         if least <= 0:
             return None
-        gap = dual_loss(base.inv_mass, G)
-        return SmoothPoint(A, G, value + sum(total for total, _ in found), gap, least)
+        return SmoothPoint(A, G, dual_loss(base.inv_mass, G), least)
 
     def _newton(
         self, G: Floats, share: float, limit: int, pool: Executor | None

@@ -2,9 +2,9 @@
 
 Once clusters have fused, their centroids lie (almost) in the span of the cluster means, which has
 at most k dimensions. Let Q be an orthonormal basis of it and N of its complement. Duals inside
-clusters are split into λQ, which goes on, and the frozen λN, which has to carry the samples'
-spread across N; the capacity that is left is c_eff = √(c² − ‖λN‖²). The residual across N stays in
-the gap:
+clusters are split into λQ, which goes on, and the frozen λN, which has to carry what the samples
+differ by across N; the capacity that is left is c_eff = √(c² − ‖λN‖²). The residual across N stays
+in the gap:
 
     G = G_Q(c_eff) + ½ Σ ‖(Σ m z − DᵀΛ) N‖²/m.
 
@@ -24,15 +24,26 @@ from ..problem import Floats
 from .levels import Level
 from .top import WIDE
 
-# Rotating costs a pass over all duals; it pays if a third of the dimensions goes.
+# The share of the dimensions that may be left for a rotation to pay, which costs a pass over all
+# duals. Half: sweeps run in twice the dimensions that they need. At 0.9: many rotations that save
+# little.
 WORTH = 0.65
 
-# Below this many dimensions a sweep is dominated by memory access, not by the dimension.
+# Up to this many dimensions nothing is rotated: a sweep is bound by memory access there. Half: a
+# rotation saves nothing. Twice: sweeps in eight dimensions take a third longer than in four.
 LOW = 4
 
-# Shares of the allowed gap: what a truncation of Z may cost, what the complement of the means may
-# hold before it counts as empty, and what all frozen residuals together may cost.
-TRUNCATE, EMPTY, FROZEN = 0.1, 0.03, 0.2
+# Share of the allowed gap that a truncation of Z may cost. Half: a few more axes. Twice: routing
+# has a tenth less room.
+TRUNCATE = 0.1
+
+# Share of the allowed gap that the means may hold across the axes that are dropped. Half: axes of
+# noise are kept. Twice: the centroids of the top bear an error that routing has to make good.
+EMPTY = 0.03
+
+# Share of the allowed gap that all frozen residuals together may cost. Half: rotations are refused
+# that would pay. Twice: clusters are opened for want of room.
+FROZEN = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +104,7 @@ def freeze(
     allowed: float,
     pool: Executor | None = None,
 ) -> Frozen | None:
-    """Find the span of the means of ``top`` and route the spread across its complement.
+    """Find the span of the means of ``top`` and route what samples differ by across its complement.
 
     ``inside`` marks the edges of ``base`` within nodes of ``top``. Returns None if a rotation does
     not pay or would cost too much of the allowed gap.

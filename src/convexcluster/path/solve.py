@@ -6,7 +6,7 @@ Input is (Z, edges, weights), output a ClusterPath whose gaps are those of the f
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -18,11 +18,13 @@ from .checkpoint import Checkpoint, fingerprint
 from .clusterpath import ClusterPath
 from .collect import PathBuilder
 from .components import Components
+from .engine import State
 from .grid import EXTRA, automatic, check_gammas, halfway
 
 Callback = Callable[[int, int, float, int, float], None]
 
-# The peers' paths have 40 γ over six decades: steps of 1.4, fine enough to order the merges.
+# Length of the automatic grid: steps of 1.4 over six decades. Half: twice as many clusters
+# merge in one step, and the order of their merges is not seen. Twice: twice the time.
 GAMMAS = 40
 
 CERTIFY = ("path", "selected", False)
@@ -109,32 +111,18 @@ def solve_path(
         key = fingerprint(*given, grid, np.array([tol]), repr((certify, tol_relative_to, extra)))
         saved = Checkpoint(Path(checkpoint), key)
         saved.load(parts.engines, builder)
-    complete = True
+    complete, threads = True, _threads(n_jobs)
+    done = builder.gammas[-1] if builder.gammas else -1.0
+    ahead = grid[grid > done].tolist()[::-1]
+    spare = extra - (len(builder.gammas) - len(grid) + len(ahead))
     try:
-        threads = _threads(n_jobs)
         with ThreadPoolExecutor(threads) as pool:
-            parts.share(pool if threads > 1 else None)
-            done = builder.gammas[-1] if builder.gammas else -1.0
-            ahead = grid[grid > done].tolist()[::-1]
-            spare = extra - (len(builder.gammas) - len(grid) + len(ahead))
-            while ahead:
-                gamma, step = ahead[-1], len(builder.gammas)
-                kept = parts.to_arrays() if spare > 0 and step else None
-                state = parts.advance(gamma, pool)
-                if kept is not None:
-                    before = builder.gammas[-1], gamma, len(builder.centers[-1])
-                    middle = halfway(*before, len(state.centers))
-                    if middle is not None:
-                        parts.restore(kept)
-                        ahead.append(middle)
-                        spare -= 1
-                        continue
-                ahead.pop()
-                gap = state.gap / parts.scale if parts.scale > 0 else 0.0
+            parts.lend(pool if threads > 1 else None)
+            for gamma, state in _states(parts, builder, ahead, spare, pool):
+                step, gap = len(builder.gammas), state.gap / parts.scale if parts.scale > 0 else 0.0
                 good = state.gap <= parts.allowed(gamma)
-                builder.add(
-                    gamma, state.labels, state.centers, gap, good, state.pairs, state.values
-                )
+                found = state.labels, state.centers, gap, good, state.pairs, state.values
+                builder.add(gamma, *found)
                 if saved is not None:
                     saved.save(parts.engines, builder, last=not ahead)
                 if callback is not None:
@@ -142,6 +130,33 @@ def solve_path(
     except KeyboardInterrupt:
         complete = False
     return builder.build(complete)
+
+
+def _states(
+    parts: Components,
+    builder: PathBuilder,
+    ahead: list[float],
+    spare: int,
+    pool: ThreadPoolExecutor,
+) -> Iterator[tuple[float, State]]:
+    """Solve the γ that are ``ahead``, the next one last, and take each off the list.
+
+    Where clusters merge in a rush, a γ halfway is put before the next one, ``spare`` times at most.
+    """
+    while ahead:
+        gamma = ahead[-1]
+        kept = parts.to_arrays() if spare > 0 and builder.gammas else None
+        state = parts.advance(gamma, pool)
+        if kept is not None:
+            before, count = builder.gammas[-1], len(builder.centers[-1])
+            middle = halfway(before, gamma, count, len(state.centers))
+            if middle is not None:
+                parts.restore(kept)
+                ahead.append(middle)
+                spare -= 1
+                continue
+        ahead.pop()
+        yield gamma, state
 
 
 def _threads(n_jobs: int | None) -> int:
