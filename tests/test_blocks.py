@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from convexcluster.blocks import as_blocks, write_labels
-from convexcluster.budget import EXACT_ROWS, parse_bytes, plan
+from convexcluster.rows import as_blocks, parse_bytes, plan_fit, write_labels
+from convexcluster.rows.plan import EXACT_ROWS
 
 X = np.random.default_rng(0).normal(size=(103, 3))
 
@@ -115,14 +115,16 @@ def test_labels_are_written_block_by_block(name, tmp_path):
 @pytest.mark.parametrize("memory", ["500MB", "2GB", "64GB"])
 @pytest.mark.parametrize("n", [1_000, 1_000_000, 10**9])
 def test_plans_stay_within_memory(n, memory):
-    chosen = plan(n, 10, 300, max_memory=memory)
+    chosen = plan_fit(n, 10, 300, max_memory=memory)
     assert chosen.bytes <= parse_bytes(memory)
     assert chosen.coarse == (n > EXACT_ROWS)
 
 
 def test_coarsening_can_be_refused_or_sized():
-    assert not plan(10**6, 2, 100, max_memory="6GB", coarsen=False).coarse
-    assert plan(10**6, 2, 100, max_memory="6GB", coarsen=500).cells == 500
-    assert plan(1_000, 2, 100, max_memory="6GB", coarsen=True).coarse is False  # nothing to gain
+    assert not plan_fit(10**6, 2, 100, max_memory="6GB", coarsen=False).coarse
+    assert plan_fit(10**6, 2, 100, max_memory="6GB", coarsen=500).cells == 500
+    assert (
+        plan_fit(1_000, 2, 100, max_memory="6GB", coarsen=True).coarse is False
+    )  # nothing to gain
     with pytest.raises(ValueError, match="max_memory"):
-        plan(10, 2, 2, max_memory="lots")
+        plan_fit(10, 2, 2, max_memory="lots")

@@ -9,21 +9,15 @@ from hypothesis import strategies as st
 from sklearn.cluster import MiniBatchKMeans
 
 from convexcluster.certificate import duality_gap
-from convexcluster.coarse_error import (
-    cohesion,
-    contract,
-    spread_error,
-    spread_graph,
-    total_radius,
-)
-from convexcluster.coarsen import add, cells_of, condense, summarise, unite
-from convexcluster.fine_flow import points_error
-from convexcluster.graph import Graph, incidence
+from convexcluster.graph import Graph, incidence, quotient
 from convexcluster.loops.fine_flow import cut_off
 from convexcluster.loops.sweeps import sweep
+from convexcluster.points.cells import add, cells_of, condense, summarise, unite
+from convexcluster.points.error import cohesion, inherited_error
+from convexcluster.points.flows import rows_error
 from convexcluster.problem import Problem
 from convexcluster.solvers import solve_problem
-from problems import knn_edges
+from problems import inherited_graph, knn_edges
 
 
 def blobs(n: int, d: int, seed: int = 0) -> np.ndarray:
@@ -127,7 +121,7 @@ def test_points_error_bounds_the_true_error(gamma, tol):
     masses = np.random.default_rng(0).uniform(0.5, 2.0, len(X))
     fine = knn_graph(X)
     labels, cells = condense(X, 40, masses)
-    between = contract(fine, labels)
+    between = quotient(fine.edges, fine.weights, labels)
     coarse = Problem.of(cells.means, between.edges, between.weights, gamma, cells.masses)
     solution = solve_problem(coarse, tol=tol)
     full = Problem.of(X, fine.edges, fine.weights, gamma, masses)
@@ -136,7 +130,7 @@ def test_points_error_bounds_the_true_error(gamma, tol):
     true = np.sqrt(masses @ ((A - exact.A) ** 2).sum(axis=1))
 
     def error(rounds):
-        return points_error(lambda i: X[i], masses, labels, fine, coarse, solution, rounds).total
+        return rows_error(lambda i: X[i], masses, labels, fine, coarse, solution, rounds).total
 
     plain, routed = error(0), error(5)
     for bound in (plain, routed):  # ‖V‖ alone, without the gap of the coarse problem
@@ -149,7 +143,7 @@ def test_points_error_is_the_gap_of_the_dual_it_describes():
     X = blobs(150, 2, seed=3)
     fine = knn_graph(X)
     labels, cells = condense(X, 40)
-    between = contract(fine, labels)
+    between = quotient(fine.edges, fine.weights, labels)
     coarse = Problem.of(cells.means, between.edges, between.weights, 0.5, cells.masses)
     solution = solve_problem(coarse, tol=1e-6)
     A = solution.A[labels]
@@ -157,7 +151,7 @@ def test_points_error_is_the_gap_of_the_dual_it_describes():
     length = np.linalg.norm(apart, axis=1)
     Lam = (0.5 * fine.weights / np.where(length > 0, length, np.inf))[:, None] * apart
     gap = duality_gap(Problem.of(X, fine.edges, fine.weights, 0.5), A, Lam)
-    bound = points_error(lambda i: X[i], np.ones(150), labels, fine, coarse, solution, 0).total
+    bound = rows_error(lambda i: X[i], np.ones(150), labels, fine, coarse, solution, 0).total
     assert bound**2 / 2 == pytest.approx(gap, rel=1e-9)
 
 
@@ -169,16 +163,16 @@ def test_spread_error_bounds_the_true_error(gamma):
     coarse_graph = knn_graph(cells.means, 4)
     coarse = Problem.of(cells.means, coarse_graph.edges, coarse_graph.weights, gamma, cells.masses)
     solution = solve_problem(coarse, tol=1e-8)
-    fine = spread_graph(coarse_graph, labels, masses)
+    fine = inherited_graph(coarse_graph, labels, masses)
     exact = solve_problem(Problem.of(X, fine.edges, fine.weights, gamma, masses), tol=1e-10)
     true = np.sqrt(masses @ ((solution.A[labels] - exact.A) ** 2).sum(axis=1))
     distance = np.linalg.norm(X[:, None] - X, axis=2)
     same = labels[:, None] == labels
     diameters = np.array([(distance * same)[labels == g].max() for g in range(25)])
-    bound = spread_error(
+    bound = inherited_error(
         cells.scatter, diameters, gamma, cohesion(coarse_graph, cells.masses)
     ).total
-    assert true <= total_radius(solution.gap, bound, 0.0) + np.sqrt(2 * exact.gap) + 1e-12
+    assert true <= np.sqrt(2 * solution.gap + bound**2) + np.sqrt(2 * exact.gap) + 1e-12
 
 
 def test_spread_coarsening_is_exact_once_cells_must_fuse():
@@ -190,8 +184,8 @@ def test_spread_coarsening_is_exact_once_cells_must_fuse():
         np.linalg.norm(X[labels == g][:, None] - X[labels == g], axis=2).max() for g in range(30)
     )
     gamma = 1.0001 * diameter / omega
-    assert spread_error(cells.scatter, np.full(30, diameter), gamma, omega).total == 0
-    fine = spread_graph(graph, labels, np.ones(60))
+    assert inherited_error(cells.scatter, np.full(30, diameter), gamma, omega).total == 0
+    fine = inherited_graph(graph, labels, np.ones(60))
     exact = solve_problem(Problem.of(X, fine.edges, fine.weights, gamma), tol=1e-9)
     coarse = solve_problem(
         Problem.of(cells.means, graph.edges, graph.weights, gamma, cells.masses), tol=1e-9
@@ -204,10 +198,10 @@ def test_at_large_gamma_the_flow_inside_clusters_carries_everything():
     X = blobs(300, 2, seed=4)
     fine = knn_graph(X, 12)
     labels, cells = condense(X, 10)
-    between = contract(fine, labels)
+    between = quotient(fine.edges, fine.weights, labels)
     coarse = Problem.of(cells.means, between.edges, between.weights, 1e5, cells.masses)
     solution = solve_problem(coarse, tol=1e-12)
-    error = points_error(lambda i: X[i], np.ones(300), labels, fine, coarse, solution)
+    error = rows_error(lambda i: X[i], np.ones(300), labels, fine, coarse, solution)
     # what is left is 1e-4 of ‖b‖² in axes without flow, and in two dimensions there are none
     assert error.total < 1e-5 * np.linalg.norm(X)
 

@@ -12,13 +12,15 @@ import numpy as np
 import pytest
 from sklearn.metrics import adjusted_rand_score
 
+from problems import rings
+
 distributed = pytest.importorskip("distributed")
 array = pytest.importorskip("dask.array")
 
 from convexcluster import KernelConvexClustering as Local  # noqa: E402
 from convexcluster import tune as local_tune  # noqa: E402
-from convexcluster.dask import Cluster, ClusterLost, KernelConvexClustering, tune  # noqa: E402
-from problems import rings  # noqa: E402
+from convexcluster.dask import ClusterLost, KernelConvexClustering, tune  # noqa: E402
+from convexcluster.rows.cluster import ClusterRows  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +91,7 @@ def test_tune_runs_on_the_workers(client):
 
 def test_local_and_cluster_agree_within_their_certified_errors(fitted, monkeypatch):
     X, _, _, model = fitted
-    monkeypatch.setattr("convexcluster.coarse_steps.OWN_GRAPH_ROWS", 0)
+    monkeypatch.setattr("convexcluster.fit.GRAPHED_ROWS", 0)
     local = Local(n_clusters=2, coarsen=150, rank=30).fit(X)
     assert adjusted_rand_score(local.labels_, model.labels_.compute()) == 1.0
     # the kernel's distances from rows to centroids, in units of the spread of the rows
@@ -103,7 +105,7 @@ def test_fewer_rows_than_cells_is_the_local_problem(client):
     rows = array.from_array(X, chunks=(50, 2))
     model = KernelConvexClustering(n_clusters=2, client=client).fit(rows)
     assert len(model.points_.X) == 120
-    assert model.coarse_certificate_.coarsening_error == 0
+    assert model.certificate_.coarsening_error == 0
     local = Local(n_clusters=2).fit(X)
     assert adjusted_rand_score(local.labels_, model.labels_.compute()) == 1.0
 
@@ -140,15 +142,16 @@ def test_a_killed_worker_changes_nothing(fitted, client, monkeypatch):
     pids = client.run(os.getpid)
     killed = []
 
-    class Killing(Cluster):
-        def wait(self, future):
-            if not killed:
-                time.sleep(0.05)  # the first tasks are on their way
-                killed.append(next(iter(pids.values())))
-                os.kill(killed[0], signal.SIGKILL)
-            return super().wait(future)
+    wait = ClusterRows.wait
 
-    monkeypatch.setattr("convexcluster.dask.Cluster", Killing)
+    def killing(self, future):
+        if not killed:
+            time.sleep(0.05)  # the first tasks are on their way
+            killed.append(next(iter(pids.values())))
+            os.kill(killed[0], signal.SIGKILL)
+        return wait(self, future)
+
+    monkeypatch.setattr(ClusterRows, "wait", killing)
     again = KernelConvexClustering(n_clusters=2, coarsen=150, rank=30, client=client).fit(rows)
     assert killed
     np.testing.assert_array_equal(again.point_labels_, model.point_labels_)
@@ -171,7 +174,7 @@ def test_without_workers_there_is_an_error_and_no_hang():
             client.wait_for_workers(2, timeout=60)
             rows = array.from_array(np.ones((4000, 2)), chunks=(100, 2))
 
-            class Killing(Cluster):
+            class Killing(ClusterRows):
                 def wait(self, future):
                     time.sleep(0.5)
                     for worker in workers:

@@ -50,6 +50,38 @@ def test_attributes(fitted, blobs):
     assert (np.diff(sizes) <= 0).all()
 
 
+def test_everything_is_numbered_by_the_rows_of_the_user():
+    X, y = make_moons(200, noise=0.05, random_state=0)
+    X, y = np.r_[X, X[:20]], np.r_[y, y[:20]]  # copies as well
+    model = KernelConvexClustering().fit(X)
+    i, j = model.graph_.edges.T
+    assert (y[i] == y[j]).mean() > 0.98  # edges join neighbours
+    assert (i < j).all()
+    np.testing.assert_array_equal(model.selection_.labels, model.labels_)
+    for values in (model.labels_, model.embedding_, model.path_.masses, model.dual_coef_.T):
+        assert len(values) == len(X)
+    assert model.selection_.linkage.shape == model.linkage_.shape == (len(X) - 1, 4)
+
+
+def test_a_fit_that_fails_leaves_the_one_before():
+    X = make_moons(60, noise=0.05, random_state=0)[0]
+    model = KernelConvexClustering(2).fit(X)
+    before = dict(vars(model))
+    with pytest.raises(ValueError, match="exceeds"):
+        model.set_params(n_clusters=99).fit(np.c_[X, X])
+    assert {**vars(model), "n_clusters": 2} == before
+    assert len(model.set_params(n_clusters=2).predict(X)) == 60
+
+
+def test_a_fit_on_rows_forgets_the_cells_of_the_one_before():
+    X = make_moons(300, noise=0.05, random_state=0)[0]
+    model = KernelConvexClustering(2, coarsen=50, rank=20).fit(X)
+    assert len(model.points_.X) <= 75
+    model.set_params(coarsen=False).fit(X)
+    assert not hasattr(model, "points_")
+    assert not hasattr(model, "coarsening_")
+
+
 def test_the_gap_is_what_was_asked_or_a_small_share_of_the_lost_trace():
     X = make_moons(1_100, noise=0.05, random_state=0)[0]
     loose, sharp = (KernelConvexClustering(2, tol=tol).fit(X) for tol in ("auto", 1e-6))

@@ -9,25 +9,39 @@ import pytest
 from sklearn.metrics import adjusted_rand_score
 
 from convexcluster import ConvexClustering, KernelConvexClustering, load
-from convexcluster.blocks import as_blocks
-from convexcluster.budget import EXACT_ROWS
-from convexcluster.coarse_error import CoarseningError, spread_graph
+from convexcluster.certificate import certify
 from convexcluster.embedding import embed
+from convexcluster.embedding.projector import Projector
+from convexcluster.fit import coarsening_error
+from convexcluster.graph import quotient
 from convexcluster.kernels import Kernel, resolve_kernel
-from convexcluster.large import Fine, certify_coarse, coarsen_rows, refine
 from convexcluster.out_of_core import fit_large
+from convexcluster.points import cut_finer, make_cells
+from convexcluster.points.passes import join_scans, scan_block
 from convexcluster.problem import Problem
+from convexcluster.rows import array_rows
+from convexcluster.rows.plan import EXACT_ROWS
+from convexcluster.rows.source import fold
+from convexcluster.settings import Settings
 from convexcluster.solvers import solve_problem
-from convexcluster.streaming import Local, Projector, fold, join_scans, scan_block
 from convexcluster.weights import build_graph
-from problems import rings
+from problems import inherited_graph, rings
 
 
 def coarse_of(X, budget, *, method="pivoted", rank=30, kernel=None, rows=100, masses=None, jobs=1):
-    engine = Local(as_blocks(X, rows), masses, jobs)
+    weight = np.ones(len(X)) if masses is None else masses
+    engine = array_rows(X, weight, jobs).in_blocks(rows)
     kernel_of = (lambda P: kernel) if kernel else partial(resolve_kernel, "rbf", 0.8, None)
     embed_rows = partial(embed, method=method, rank=rank, tol=1e-9, random_state=0)
-    return engine, coarsen_rows(engine, budget, kernel_of, embed_rows)[0]
+    return engine, make_cells(engine, budget, kernel_of, embed_rows)[0]
+
+
+def certified(rows, points, problem, solution, own=None):
+    """Certificate of a solution on cells, and the error cell by cell."""
+    error = coarsening_error(rows, points, own, problem, solution)
+    lost = float(np.sqrt(points.embedding.trace_error))
+    parts = {"embedding_error": lost, "coarsening_error": error.total, "partition": False}
+    return certify(problem, solution, **parts), error
 
 
 def features(kernel, X):
@@ -50,16 +64,14 @@ def in_feature_space(coarse, A, X, E):
 @pytest.mark.parametrize("rank", [6, 40])
 def test_the_certified_error_covers_coarsening_embedding_and_gap(gamma, rank):
     X, _ = rings(120)
-    _, coarse = coarse_of(X, 40, rank=rank)
+    rows, coarse = coarse_of(X, 40, rank=rank)
     index = coarse.assign(X)
-    graph = build_graph(coarse.X, n_neighbors=4, masses=coarse.points.masses)
-    problem = Problem.of(
-        coarse.points.means, graph.edges, graph.weights, gamma, coarse.points.masses
-    )
+    graph = build_graph(coarse.X, n_neighbors=4, masses=coarse.masses)
+    problem = Problem.of(coarse.Z, graph.edges, graph.weights, gamma, coarse.masses)
     solution = solve_problem(problem, tol=1e-3)
-    certificate = certify_coarse(coarse, problem, solution)
-    fine = spread_graph(graph, index, np.ones(len(X)))
-    E = features(coarse.kernel, X)
+    certificate, _ = certified(rows, coarse, problem, solution)
+    fine = inherited_graph(graph, index, np.ones(len(X)))
+    E = features(coarse.embedding.kernel, X)
     exact = solve_problem(Problem.of(E, fine.edges, fine.weights, gamma), tol=1e-9)
     true = np.linalg.norm(in_feature_space(coarse, solution.A[index], X, E) - exact.A)
     # axes are orthonormal to 1e-6, hence the second term
@@ -67,33 +79,33 @@ def test_the_certified_error_covers_coarsening_embedding_and_gap(gamma, rank):
     assert certificate.radius**2 == pytest.approx(
         2 * certificate.gap + certificate.coarsening_error**2 + certificate.embedding_error**2
     )
-    assert certificate.relative_radius < 1.0  # it says something
+    spread = 2 * coarse.scale + coarse.embedding.trace_error
+    assert certificate.radius < np.sqrt(spread)  # it says something
 
 
 @pytest.mark.parametrize("gamma", [0.1, 2.0])
 def test_the_certified_error_on_the_graph_of_the_rows(gamma):
     X, _ = rings(200, seed=1)
-    _, coarse = coarse_of(X, 60, method="identity", kernel=Kernel("linear"))
+    rows, coarse = coarse_of(X, 60, method="identity", kernel=Kernel("linear"))
     index = coarse.assign(X)
     graph = build_graph(X, n_neighbors=6)
-    fine = Fine.of(coarse, graph, X, index, np.ones(len(X)))
-    edges, weights = fine.between.edges, fine.between.weights
-    problem = Problem.of(coarse.points.means, edges, weights, gamma, coarse.points.masses)
+    between = quotient(graph.edges, graph.weights, index)
+    problem = Problem.of(coarse.Z, between.edges, between.weights, gamma, coarse.masses)
     solution = solve_problem(problem, tol=1e-4)
-    certificate = certify_coarse(coarse, problem, solution, fine)
+    certificate, error = certified(rows, coarse, problem, solution, graph)
     exact = solve_problem(Problem.of(X, graph.edges, graph.weights, gamma), tol=1e-10)
     true = np.linalg.norm(solution.A[index] - exact.A)
     assert true <= certificate.radius + np.sqrt(2 * exact.gap) + 1e-12
-    assert certificate.graph == "points"
+    assert error.graph == "rows"
     assert certificate.embedding_error == 0
 
 
 def test_as_many_cells_as_rows_is_no_coarsening():
     X, _ = rings(90)
     _, coarse = coarse_of(X, 90, method="identity", kernel=Kernel("linear"))
-    assert len(coarse.points.masses) == 90
-    np.testing.assert_allclose(coarse.points.means[coarse.assign(X)], X, atol=1e-12)
-    assert coarse.points.scatter.sum() == pytest.approx(0, abs=1e-20)
+    assert len(coarse.masses) == 90
+    np.testing.assert_allclose(coarse.Z[coarse.assign(X)], X, atol=1e-12)
+    assert coarse.scatter.sum() == pytest.approx(0, abs=1e-20)
 
 
 def test_masses_count_as_copies():
@@ -107,14 +119,14 @@ def test_masses_count_as_copies():
     )
     order = [np.lexsort(c.X.T) for c in (weighted, repeated)]
     np.testing.assert_allclose(weighted.X[order[0]], repeated.X[order[1]])
-    np.testing.assert_allclose(weighted.points.masses[order[0]], repeated.points.masses[order[1]])
+    np.testing.assert_allclose(weighted.masses[order[0]], repeated.masses[order[1]])
 
 
 def test_threads_and_repetition_change_nothing():
     X, _ = rings(3000)
     first, again, threads = (coarse_of(X, 200, rows=500, jobs=j)[1] for j in (1, 1, 3))
     for other in (again, threads):
-        np.testing.assert_array_equal(first.points.means, other.points.means)
+        np.testing.assert_array_equal(first.Z, other.Z)
         assert first.embedding.trace_error == other.embedding.trace_error
 
 
@@ -138,18 +150,18 @@ def test_refinement_lowers_the_error_where_it_is_largest():
     X, _ = rings(2000)
     engine, coarse = coarse_of(X, 60, rows=600, rank=20)
 
-    def certificate(c):
-        graph = build_graph(c.X, n_neighbors=5, masses=c.points.masses)
-        p = Problem.of(c.points.means, graph.edges, graph.weights, 0.02, c.points.masses)
-        return certify_coarse(c, p, solve_problem(p, tol=1e-4))
+    def error_of(c):
+        graph = build_graph(c.X, n_neighbors=5, masses=c.masses)
+        p = Problem.of(c.Z, graph.edges, graph.weights, 0.02, c.masses)
+        return certified(engine, c, p, solve_problem(p, tol=1e-4))[1]
 
-    before = certificate(coarse)
-    finer = refine(engine, coarse, CoarseningError(before.per_point, "spread"), 120)
-    after = certificate(finer)
-    assert 60 < len(finer.points.masses) <= 180
-    assert finer.points.masses.sum() == pytest.approx(2000)
-    assert after.coarsening_error < 0.8 * before.coarsening_error
-    same = refine(engine, coarse, CoarseningError(before.per_point, "spread"), 0)
+    before = error_of(coarse)
+    finer = cut_finer(engine, coarse, before, 120)
+    after = error_of(finer)
+    assert 60 < len(finer.masses) <= 180
+    assert finer.masses.sum() == pytest.approx(2000)
+    assert after.total < 0.8 * before.total
+    same = cut_finer(engine, coarse, before, 0)
     assert same is coarse
 
 
@@ -183,13 +195,13 @@ def two_rings():
 def test_the_estimator_on_cells(two_rings, own, monkeypatch):
     X, y = two_rings
     if not own:
-        monkeypatch.setattr("convexcluster.coarse_steps.OWN_GRAPH_ROWS", 0)
+        monkeypatch.setattr("convexcluster.fit.GRAPHED_ROWS", 0)
     model = KernelConvexClustering(n_clusters=2, coarsen=150, rank=40).fit(X)
     assert adjusted_rand_score(y, model.labels_) == 1.0
     assert model.embedding_.shape[0] == model.path_.n_samples == 1500
     assert model.linkage_.shape == (1499, 4)
     certificate = model.certificate_
-    assert model.coarse_certificate_.graph == ("points" if own else "spread")
+    assert model.coarsening_.graph == ("rows" if own else "cells")
     assert certificate.radius**2 == pytest.approx(
         2 * certificate.gap + certificate.coarsening_error**2 + certificate.embedding_error**2
     )
@@ -200,8 +212,9 @@ def test_coarsening_is_automatic_only_beyond_a_size(two_rings):
     X, _ = two_rings
     model = ConvexClustering(gamma=1.0).fit(X[:50])
     assert not hasattr(model, "points_")
-    assert model._plan(np.empty((EXACT_ROWS + 1, 2))).coarse
-    assert not model._plan(np.empty((EXACT_ROWS, 2))).coarse
+    for n in (EXACT_ROWS, EXACT_ROWS + 1):
+        rows = array_rows(np.empty((n, 2)), np.ones(n))
+        assert Settings.of(model).plan(rows).coarse == (n > EXACT_ROWS)
 
 
 def test_coarsening_needs_rows(two_rings):
@@ -219,7 +232,7 @@ def test_the_linear_estimator_on_cells_of_weighted_rows():
     model = ConvexClustering(n_clusters=2, coarsen=100).fit(X, sample_weight=weight)
     assert model.certificate_.embedding_error == 0
     assert len(model.labels_) == 600
-    assert model.points_.points.masses.sum() == pytest.approx(weight.sum())
+    assert model.points_.masses.sum() == pytest.approx(weight.sum())
 
 
 def test_out_of_core_labels_go_to_disk(two_rings, tmp_path):

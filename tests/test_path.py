@@ -193,7 +193,7 @@ def test_parts_are_independent_of_threads_and_add_up(monkeypatch):
     X = np.concatenate([X1, X2 + 10, [[50.0, 50.0], [51.0, 50.0]]])
     edges = np.concatenate([e1, e2 + 150, [[270, 271]]])
     weights = np.concatenate([w1, w2, [1.0]])
-    one = solve_path(X, edges, weights, max_gammas=12)
+    one = solve_path(X, edges, weights, max_gammas=12, n_jobs=1)
     two = solve_path(X, edges, weights, max_gammas=12, n_jobs=2)
     assert one.certified.all()
     np.testing.assert_array_equal(one.gaps, two.gaps)

@@ -8,12 +8,7 @@ from sklearn.metrics import adjusted_rand_score
 from convexcluster import solve_path
 from convexcluster.labels import cut, ward_tree
 from convexcluster.partition import sorted_rows
-from convexcluster.samples import (
-    check_sample_weight,
-    distinct_samples,
-    expand_linkage,
-    expand_path,
-)
+from convexcluster.points import check_sample_weight, expand_path, expand_tree, merge_equal
 
 
 @pytest.fixture
@@ -22,7 +17,7 @@ def rows():
     X = rng.normal(size=(8, 2))[rng.integers(0, 8, 20)]
     weight = rng.integers(0, 3, 20).astype(float)
     weight[0] = 0.0
-    return X, weight, distinct_samples(X, weight)
+    return X, weight, merge_equal(X, weight)
 
 
 @pytest.mark.parametrize(("n", "d", "values"), [(1, 1, 1), (40, 1, 5), (60, 30, 2), (80, 9, 3)])
@@ -56,7 +51,7 @@ def test_expanded_path_has_the_labels_and_centroids_of_its_rows(rows):
     k = len(samples.X)
     edges = np.column_stack([np.arange(k - 1), np.arange(1, k)])
     path = solve_path(samples.X, edges, np.ones(k - 1), [0.05, 0.3, 1.0], masses=samples.masses)
-    wide = expand_path(path, samples, weight)
+    wide = expand_path(path, samples.index, weight)
     for gamma in path.gammas:
         a, b = path.labels(gamma=gamma)[samples.index], wide.labels(gamma=gamma)
         assert adjusted_rand_score(a, b) == 1.0
@@ -67,7 +62,7 @@ def test_expanded_path_has_the_labels_and_centroids_of_its_rows(rows):
 def test_expanded_tree_cuts_alike(rows):
     _, _, samples = rows
     tree = ward_tree(samples.X, samples.masses)
-    wide = expand_linkage(tree, samples)
+    wide = expand_tree(tree, samples.index)
     assert is_valid_linkage(wide)
     for k in range(1, len(samples.X) + 1):
         assert adjusted_rand_score(cut(tree, k)[samples.index], cut(wide, k)) == 1.0

@@ -9,7 +9,7 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wi
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from convexcluster import KernelConvexClustering
-from convexcluster.scales import ScaleWarning, feature_scales, warn_of_scales
+from convexcluster.points.scales import ScaleWarning, feature_scales, warn_of_scales
 
 
 def warned(X):

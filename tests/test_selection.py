@@ -246,7 +246,7 @@ def null_of(X):
     def graph(rows):
         return build_graph(rows, "local", n_neighbors=7, connect=True, normalize=True)
 
-    return Null(X, graph(X), graph)
+    return Null(X, graph(X), graph, planar=X.shape[1] <= 3)
 
 
 def test_null_keeps_margins_and_correlation():
@@ -295,7 +295,7 @@ def test_eigenvalues_show_as_many_groups_as_there_are():
     X = np.concatenate([rng.normal(c, 0.5, (40, 6)) for c in (0.0, 2.5, 5.0)])
     null = null_of(X)
     shown, drop = null.shown(12), null.drop(12)
-    assert not null.places
+    assert not null.planar
     assert shown[0] == drop[0] == 0
     assert (shown[1:3] > 0.9).all()
     assert (shown[3:] < 0.5).all()

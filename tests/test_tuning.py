@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_iris, make_moons
 from sklearn.metrics import normalized_mutual_info_score
+from sklearn.metrics.pairwise import rbf_kernel
 
 from convexcluster import ConvexClustering, KernelConvexClustering, tune
 from convexcluster.tuning import default_grid, nmi
@@ -54,3 +55,32 @@ def test_the_linear_estimator_has_no_kernel_to_tune(iris):
 def test_unknown_scoring_is_named(iris):
     with pytest.raises(ValueError, match="scoring"):
         tune(*iris, grid={"bandwidth": [1.0]}, scoring="purity")
+
+
+def test_every_value_of_the_grid_is_scored_as_if_alone():
+    X, y = make_moons(100, noise=0.05, random_state=0)
+    base = KernelConvexClustering(rank=5, random_state=0)
+
+    def scores(name, value, values):
+        table = tune(X, y, estimator=base, grid={name: values}).table
+        return np.sort(table.score[[v is value for v in table[name]]])
+
+    def narrow(A, B):
+        return rbf_kernel(A, B, gamma=10.0)
+
+    def product(A, B):
+        return A @ B.T
+
+    for name, first, other in (
+        ("embedding", "exact", "rff"),
+        ("kernel", narrow, product),
+        ("embedding_tol", 0.0, 0.3),
+        ("random_state", 0, 1),
+    ):
+        together, alone = (scores(name, other, v) for v in ([first, other], [other]))
+        np.testing.assert_array_equal(together, alone)
+
+
+def test_a_parameter_that_does_not_exist_is_named():
+    with pytest.raises(ValueError, match="no parameter 'bandwith'"):
+        tune(np.eye(5), grid={"bandwith": [1.0]})

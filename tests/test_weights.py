@@ -11,7 +11,6 @@ from sklearn.datasets import make_blobs
 from convexcluster.graph import components
 from convexcluster.kernels import resolve_kernel
 from convexcluster.loops.distances import nearest_rows, pair_lengths
-from convexcluster.neighbors import joining_edges, nearest_neighbors
 from convexcluster.weights import (
     WEIGHTS,
     automatic_graph,
@@ -19,6 +18,8 @@ from convexcluster.weights import (
     local_scales,
     user_graph,
 )
+from convexcluster.weights.bridges import joining_edges
+from convexcluster.weights.neighbors import nearest_neighbors
 
 
 def distances(X):
@@ -107,8 +108,8 @@ def test_automatic_graphs_of_places_and_of_many_features():
 def test_manhattan_neighbors_from_a_shortlist_are_nearly_the_exact_ones(monkeypatch):
     Y = np.random.default_rng(5).normal(size=(300, 20))
     exact = nearest_neighbors(Y, 5, metric="manhattan")
-    monkeypatch.setattr("convexcluster.neighbors.MANHATTAN_WORK", 0)
-    monkeypatch.setattr("convexcluster.neighbors.TREE_SIZE", 0)
+    monkeypatch.setattr("convexcluster.weights.neighbors.MANHATTAN_WORK", 0)
+    monkeypatch.setattr("convexcluster.weights.neighbors.TREE_SIZE", 0)
     near = nearest_neighbors(Y, 5, metric="manhattan")
     assert np.mean([len(set(a) & set(b)) / 5 for a, b in zip(exact, near)]) > 0.9
 
@@ -345,7 +346,7 @@ def test_approximate_neighbors_are_nearly_the_exact_ones(monkeypatch):
     pytest.importorskip("pynndescent")
     Y = np.random.default_rng(5).normal(size=(400, 16))
     exact = nearest_neighbors(Y, 5)
-    monkeypatch.setattr("convexcluster.neighbors.APPROXIMATE_SIZE", 100)
+    monkeypatch.setattr("convexcluster.weights.neighbors.APPROXIMATE_SIZE", 100)
     near = nearest_neighbors(Y, 5)
     assert near.shape == exact.shape
     assert (near != np.arange(400)[:, None]).all()

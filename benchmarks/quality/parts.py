@@ -12,7 +12,9 @@ import numpy as np
 from sklearn.metrics import normalized_mutual_info_score
 
 from convexcluster import KernelConvexClustering, tune
-from convexcluster.samples import distinct_samples
+from convexcluster.fit import build_penalty, distinct_points, make_null
+from convexcluster.rows import array_rows
+from convexcluster.settings import Settings
 
 from .data import NOISE, PAPER, SCALES, TOYS, Pair, groups, likeliest, real
 from .held_out import further, held_out
@@ -67,7 +69,9 @@ def structureless(X: np.ndarray) -> bool:
 
     It depends on the graph and its null samples alone, so the path need not be solved.
     """
-    null = KernelConvexClustering()._null(distinct_samples(X, np.ones(len(X))))
+    settings = Settings()
+    points = distinct_points(array_rows(X, np.ones(len(X))), settings)
+    null = make_null(points, build_penalty(points, None, settings), None, settings)
     return not null.has_structure()
 
 

@@ -40,16 +40,16 @@ def errors(model: Any) -> dict[str, Any]:
     """The certificate of a coarse fit, relative to the spread of the rows."""
     if not hasattr(model, "points_"):
         return {}
-    coarse = model.coarse_certificate_
-    spread = coarse.radius / coarse.relative_radius
+    proved = model.certificate_
+    spread = proved.radius / proved.relative_radius
     return {
         "points": len(model.points_.X),
         "rank": model.points_.embedding.rank,
-        "graph": coarse.graph,
-        "coarsening": coarse.coarsening_error / spread,
-        "embedding": coarse.embedding_error / spread,
-        "gap": float(np.sqrt(2.0 * coarse.gap)) / spread,
-        "radius": coarse.relative_radius,
+        "graph": model.coarsening_.graph,
+        "coarsening": proved.coarsening_error / spread,
+        "embedding": proved.embedding_error / spread,
+        "gap": float(np.sqrt(2.0 * proved.gap)) / spread,
+        "radius": proved.relative_radius,
     }
 
 
@@ -58,11 +58,11 @@ def fit(data: Callable[[int], tuple[np.ndarray, np.ndarray]], n: int) -> dict[st
     from sklearn.metrics import adjusted_rand_score
 
     from convexcluster import KernelConvexClustering
-    from convexcluster.streaming import Local
+    from convexcluster.rows import LocalRows
 
     KernelConvexClustering(coarsen=200, rank=20).fit(data(2_000)[0])
     X, y = data(n)
-    with passes(Local) as seconds:
+    with passes(LocalRows) as seconds:
         start, used = time.perf_counter(), time.process_time()
         model = KernelConvexClustering().fit(X)
         whole, used = time.perf_counter() - start, time.process_time() - used
@@ -92,7 +92,7 @@ def file(n: int, d: int, memory: str) -> dict[str, Any]:
     """A float64 file larger than ``memory``, from disk to labels on disk."""
     from convexcluster import KernelConvexClustering
     from convexcluster.out_of_core import fit_large
-    from convexcluster.streaming import Local
+    from convexcluster.rows import LocalRows
 
     k, step = 20, 100_000
     KernelConvexClustering(coarsen=200, rank=20).fit(blob_block(2_000, d, k, 0)[:, :d])
@@ -107,7 +107,7 @@ def file(n: int, d: int, memory: str) -> dict[str, Any]:
             )
         rows.flush()
         del rows, block
-        with passes(Local) as seconds, Peak() as peak:
+        with passes(LocalRows) as seconds, Peak() as peak:
             start, used = time.perf_counter(), time.process_time()
             labels = Path(folder) / "labels.npy"
             result = fit_large(path, KernelConvexClustering(max_memory=memory), labels_to=labels)
@@ -121,25 +121,26 @@ def file(n: int, d: int, memory: str) -> dict[str, Any]:
 
 def refined(n: int, cells: int, gamma: float) -> dict[str, Any]:
     """Convex clustering of `shapes` on too few cells: the error before and after refinement."""
-    from convexcluster import ConvexClustering, large
+    from convexcluster import ConvexClustering
+    from convexcluster import fit as stages
 
     ConvexClustering(coarsen=200, gamma=gamma).fit(shapes(2_000)[0])
     steps: list[dict[str, Any]] = []
-    certify = large.certify_coarse
+    measure = stages.coarsening_error
 
-    def kept(coarse: Any, *parts: Any) -> Any:
-        found = certify(coarse, *parts)
-        spread = found.radius / found.relative_radius
-        steps.append({"points": len(coarse.X), "coarsening": found.coarsening_error / spread})
+    def kept(rows: Any, points: Any, *parts: Any) -> Any:
+        found = measure(rows, points, *parts)
+        spread = float(np.sqrt(2.0 * points.scale + points.embedding.trace_error))
+        steps.append({"points": len(points), "coarsening": found.total / spread})
         return found
 
-    large.certify_coarse = kept
+    stages.coarsening_error = kept
     try:
         start, used = time.perf_counter(), time.process_time()
         ConvexClustering(coarsen=cells, gamma=gamma).fit(shapes(n)[0])
         seconds, used = time.perf_counter() - start, time.process_time() - used
     finally:
-        large.certify_coarse = certify
+        stages.coarsening_error = measure
     out = {"n": n, "d": 2, "gamma": gamma, "seconds": seconds, "cpu_seconds": used}
     return out | {"before": steps[0], "after": steps[-1]}
 

@@ -1,29 +1,41 @@
-"""The scikit-learn shells: X → kernel → embedding Z → graph → path → selection → labels.
+"""The scikit-learn estimators: parameters in, :func:`convexcluster.fit.fit`, fitted attributes out.
 
-``KernelConvexClustering`` takes any kernel, ``ConvexClustering`` the linear one. Everything that
-computes lives upstream; an estimator names its parameters and its kernel, the shell
-(:mod:`convexcluster.shell`) calls the steps (:mod:`convexcluster.fit_steps`) in order.
+``KernelConvexClustering`` takes any kernel; ``ConvexClustering`` is the same with the linear one.
 """
 
 from __future__ import annotations
 
-from numbers import Real
-from typing import Any
+import warnings
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Self
 
-from .embedding import EMBEDDINGS, Embedding, embed
-from .fit_steps import Callback
-from .kernels import Kernel, resolve_kernel
-from .large import RANK
-from .problem import Floats
-from .shell import Shell
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    ClusterMixin,
+    TransformerMixin,
+)
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics.pairwise import euclidean_distances
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-# A path costs as much as its dimensions. Of more samples than this the automatic path has as many
-# as that of coarsened data (``large.RANK``) unless ``rank`` asks for more; what is lost is part of
-# the certificate. One γ is always solved at the full rank that ``embedding_tol`` needs.
-FULL_RANK = 1_000
+from .fit import Fit, fit
+from .graph import Graph
+from .labels import dual_coefficients
+from .partition import means
+from .points import check_sample_weight, expand_graph, expand_path, expand_tree
+from .points.scales import warn_of_scales
+from .problem import Floats, Ints, Status
+from .rows import array_rows
+from .settings import Callback, Settings
 
 
-class KernelConvexClustering(Shell):
+class KernelConvexClustering(
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator
+):
     """Kernelized convex clustering: the global optimum, with a certificate.
 
     Minimises ½ Σ mᵢ‖φ(xᵢ) − aᵢ‖² + γ Σ w_ij ‖aᵢ − aⱼ‖ over centroids in the space of a kernel.
@@ -80,7 +92,8 @@ class KernelConvexClustering(Shell):
     random_state : int, RandomState or None
         For randomised embeddings and resampling.
     n_jobs : int, optional
-        Threads of the path, two by default. What comes out does not depend on it.
+        Threads of the path and of passes over blocks: two by default, −1 for all cores. What comes
+        out does not depend on it.
     verbose : int or callable
         Lines of progress on standard error; or a function that is called after each γ of the path
         as ``verbose(step, total, gamma, n_clusters, relative_gap)``.
@@ -102,10 +115,15 @@ class KernelConvexClustering(Shell):
         Tree that the labels were cut from, in SciPy's format.
     selection_ : Selection
         Candidates with their scores, and the confidence of the choice.
+    graph_ : Graph
+        Edges i < j between samples and their weights; of equal samples the first has the edges.
     certificate_ : Certificate
         Gap, radius, embedding error, and whether the partition is that of the exact optimum.
     n_iter_ : int
     n_features_in_ : int
+    points_, coarsening_
+        The cells that stand for the samples, and what they cost; only where ``coarsen`` made them,
+        and then ``graph_`` joins the first sample of each cell.
 
     Examples
     --------
@@ -170,60 +188,114 @@ class KernelConvexClustering(Shell):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _is_precomputed(self) -> bool:
-        return isinstance(self.kernel, str) and self.kernel == "precomputed"
+    def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Cluster the rows of X.
 
-    def _check(self, X: Any) -> Any:
-        X = super()._check(X)
-        if self.weight_space not in ("input", "embedding"):
-            raise ValueError(
-                f'weight_space must be "input" or "embedding", got {self.weight_space!r}'
-            )
-        if self.embedding != "auto" and self.embedding not in EMBEDDINGS:
-            raise ValueError(
-                f"embedding must be auto or one of {sorted(EMBEDDINGS)}, got {self.embedding!r}"
-            )
-        return X
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Samples, or the Gram matrix (n_samples, n_samples) if ``kernel="precomputed"``.
+        y : ignored
+        sample_weight : array-like of shape (n_samples,), optional
+            Masses mᵢ; a sample of weight two counts as two equal samples.
 
-    def _kernel(self, X: Any) -> Kernel:
-        return resolve_kernel(self.kernel, self.bandwidth, self.kernel_params, X)
+        Returns
+        -------
+        self
+        """
+        before = dict(self.__dict__)
+        try:
+            X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C")
+            settings = Settings.of(self)
+            if settings.kernel_name != "precomputed":
+                warn_of_scales(X, stacklevel=2)
+            weight = check_sample_weight(sample_weight, X.shape[0])
+            found = fit(array_rows(X, weight, settings.n_jobs), settings)
+        except BaseException:  # the estimator is as it was before
+            self.__dict__ = before
+            raise
+        assert found.points.index is not None
+        return keep(self, found, found.points.index, weight)
 
-    def _embed(self, X: Any, kernel: Kernel, masses: Floats) -> Embedding:
-        cut = kernel.name != "linear" and self._cut_rank(X.shape[0])
-        return embed(
-            X,
-            kernel,
-            method=self.embedding,
-            rank=RANK if cut else self.rank,
-            tol=self.embedding_tol,
-            random_state=self.random_state,
-            masses=masses,
-        )
+    def transform(self, X: Any) -> Floats:
+        """Distance, in the kernel's space, from each sample to each cluster's centroid.
 
-    def _cut_rank(self, n: int) -> bool:
-        automatic = self.embedding == "auto" and not isinstance(self.gamma, Real)
-        return automatic and self.rank is None and n > FULL_RANK
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            New samples; of a precomputed kernel k(new, training).
 
-    def _points_rank(self, d: int) -> int:
-        return d if self.kernel == "linear" else self.rank or RANK
+        Returns
+        -------
+        ndarray of shape (n_samples, n_clusters)
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C", reset=False)
+        return euclidean_distances(self._embedding.transform(X), self.centroids_)
 
-    def _embed_rows(self, rows: Floats, kernel: Kernel) -> Embedding:
-        method = self.embedding
-        if method == "auto" and kernel.name != "linear":
-            method = "pivoted"
-        options = {"tol": self.embedding_tol, "random_state": self.random_state}
-        rank = self.rank
-        if rank is None and kernel.name != "linear":
-            rank = min(RANK, len(rows))
-        return embed(rows, kernel, method=method, rank=rank, **options)
+    def predict(self, X: Any) -> Ints:
+        """Cluster whose centroid is nearest in the kernel's space.
 
-    def _weight_samples(self, X: Any, embedding: Embedding) -> Any:
-        # of a precomputed kernel the distances are those of the embedding in any case
-        inside = self.weight_space == "embedding" or self._is_precomputed()
-        return embedding.Z if inside else X
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        return np.argmin(self.transform(X), axis=1).astype(np.int64)
+
+    def fit_transform(
+        self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None
+    ) -> Floats:
+        """Fit, then :meth:`transform` the same samples."""
+        return self.fit(X, y, sample_weight).transform(X)
+
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Ints:
+        """Fit and return ``labels_``."""
+        return self.fit(X, y, sample_weight).labels_
+
+    def save(self, path: str | Path) -> None:
+        """Write the fitted model to a file that :func:`convexcluster.load` reads without pickle."""
+        from .persistence import save
+
+        check_is_fitted(self)
+        save(self, path)
+
+    def report(self, path: str | Path, X: Any = None, **options: Any) -> Path:
+        """Write the interactive report, one HTML file that works offline.
+
+        ``options`` go to :func:`convexcluster.report.write_report`: ``ids``, ``y``,
+        ``feature_names``.
+        """
+        from .report import write_report
+
+        check_is_fitted(self)
+        return write_report(self, path, X=X, **options)
+
+    def _repr_html_inner(self) -> str:
+        """What a notebook shows: the report of a fitted model, else scikit-learn's diagram."""
+        if not hasattr(self, "labels_"):
+            return super()._repr_html_inner()
+        from .report import notebook_html
+
+        return notebook_html(self)
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        if hasattr(self, "labels_"):
+            return {"text/plain": repr(self), "text/html": self._repr_html_inner()}
+        return super()._repr_mimebundle_(**kwargs)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        named = isinstance(self.kernel, str) and self.kernel.lower() == "precomputed"
+        tags.input_tags.pairwise = named or getattr(self.kernel, "is_precomputed", False)
+        return tags
 
 
-class ConvexClustering(Shell):
+class ConvexClustering(KernelConvexClustering):
     """Convex clustering of the samples themselves: the linear kernel.
 
     Minimises ½ Σ mᵢ‖xᵢ − aᵢ‖² + γ Σ w_ij ‖aᵢ − aⱼ‖. Parameters and attributes are those of
@@ -257,32 +329,86 @@ class ConvexClustering(Shell):
         n_jobs: int | None = None,
         verbose: int | Callback = 0,
     ) -> None:
-        self.n_clusters = n_clusters
-        self.weights = weights
-        self.n_neighbors = n_neighbors
-        self.weight_bandwidth = weight_bandwidth
-        self.gamma = gamma
-        self.labels = labels
-        self.selection = selection
-        self.min_cluster_size = min_cluster_size
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-        self.certify = certify
-        self.coarsen = coarsen
-        self.max_memory = max_memory
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+        super().__init__(
+            n_clusters,
+            kernel="linear",
+            embedding="identity",
+            weights=weights,
+            n_neighbors=n_neighbors,
+            weight_bandwidth=weight_bandwidth,
+            gamma=gamma,
+            labels=labels,
+            selection=selection,
+            min_cluster_size=min_cluster_size,
+            solver=solver,
+            tol=tol,
+            max_iter=max_iter,
+            certify=certify,
+            coarsen=coarsen,
+            max_memory=max_memory,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )
 
-    def _kernel(self, X: Any) -> Kernel:
-        return Kernel("linear")
 
-    def _embed(self, X: Any, kernel: Kernel, masses: Floats) -> Embedding:
-        return embed(X, kernel, method="identity", masses=masses)
+def keep(model: Any, found: Fit, index: Ints, weight: Floats) -> Any:
+    """Set the fitted attributes of ``model``, all at once, and delete those of an earlier fit.
 
-    def _points_rank(self, d: int) -> int:
-        return d
+    Parameters
+    ----------
+    model : estimator
+    found : Fit
+    index : ndarray of shape (n,)
+        Point of every row; results are numbered by the rows.
+    weight : ndarray of shape (n,)
+        Masses of the rows.
 
-    def _embed_rows(self, rows: Floats, kernel: Kernel) -> Embedding:
-        return embed(rows, kernel, method="identity")
+    Returns
+    -------
+    model
+    """
+    points, problem, solution, labels = found.points, found.problem, found.solution, found.labels
+    _warn(found, model.n_clusters)
+    linkage = expand_tree(found.selection.linkage, index)
+    share = weight / np.bincount(index, weight)[index]
+    kept: dict[str, Any] = {
+        "labels_": labels[index],
+        "n_clusters_": int(labels.max()) + 1,
+        "gamma_": float(problem.gamma),
+        "centroids_": means(solution.A, points.masses, labels),
+        "dual_coef_": dual_coefficients(problem, solution.A, labels)[:, index] * share,
+        "embedding_": points.Z[index],
+        "path_": expand_path(found.path, index, weight),
+        "linkage_": linkage,
+        "selection_": replace(found.selection, labels=labels[index], linkage=linkage),
+        "certificate_": found.certificate,
+        "n_iter_": int(solution.n_iter),
+        "graph_": expand_graph(Graph(problem.edges, problem.weights), index),
+        "_embedding": points.embedding,
+        "_n_features_out": int(labels.max()) + 1,
+    }
+    if found.coarsening is not None:
+        kept["points_"], kept["coarsening_"] = replace(points, index=None), found.coarsening
+    for name in ("points_", "coarsening_", "point_labels_"):
+        model.__dict__.pop(name, None)
+    model.__dict__.update(kept)
+    return model
+
+
+def _warn(found: Fit, n_clusters: int | None) -> None:
+    """Turn what did not go as asked into warnings."""
+    k, solution = int(found.labels.max()) + 1, found.solution
+    if solution.status is not Status.CONVERGED:
+        warnings.warn(
+            f"at γ={found.problem.gamma:.4g} the relative gap is {solution.relative_gap:.1e}: "
+            f"{solution.status.value}",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
+    if n_clusters is not None and k < n_clusters:
+        warnings.warn(
+            f"n_clusters={n_clusters} was asked for, but only {k} samples are distinct",
+            ConvergenceWarning,
+            stacklevel=4,
+        )

@@ -1,6 +1,6 @@
 """Fit data that stay on disk, on one machine: blocks in, labels out block by block.
 
-Input: anything :func:`convexcluster.blocks.as_blocks` reads. Output: :class:`LargeFit`, an
+Input: anything :func:`convexcluster.rows.as_blocks` reads. Output: :class:`LargeFit`, an
 estimator fitted on weighted points and the rule that gives every row the label of its point.
 """
 
@@ -13,14 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 
-from .blocks import as_blocks, check_block, write_labels
-from .budget import Plan, plan
-from .estimators import KernelConvexClustering
+from .estimators import KernelConvexClustering, keep
+from .fit import fit
 from .problem import Floats, Ints
-from .samples import Samples
-from .streaming import Local
+from .rows import Plan, as_blocks, check_block, file_rows, write_labels
+from .settings import Settings
 
 
 @dataclass(frozen=True)
@@ -98,20 +96,12 @@ def fit_large(
     from sklearn.base import clone
 
     model = clone(KernelConvexClustering() if estimator is None else estimator)
-    first = as_blocks(source)
-    d = first.width
-    if model.coarsen is False:
-        raise ValueError("coarsen=False needs all rows in memory: use the estimator itself")
-    rank, limit = model._points_rank(d), model.max_memory
-    chosen = plan(max(first.n, 2), d, rank, max_memory=limit, coarsen=model.coarsen)
-    blocks = as_blocks(source, min(chosen.block_rows, max(first.lengths)))
-    engine = Local(blocks, None, effective_n_jobs(model.n_jobs))
-    fit = model._fit_points(engine, chosen.cells)
-    points = fit.coarse.points
-    samples = Samples(fit.coarse.X, points.masses, np.arange(len(points.masses)))
-    model.n_features_in_ = d
-    model._keep_points(fit, samples, points.masses)
-    result = LargeFit(model, blocks.n, chosen)
+    settings = Settings.of(model)
+    rows = file_rows(source, settings.n_jobs)
+    found, plan = fit(rows, settings), settings.plan(rows)
+    model.n_features_in_ = rows.width
+    keep(model, found, np.arange(len(found.points)), found.points.masses)
+    result = LargeFit(model, rows.n, plan)
     if labels_to is not None:
         result.write_labels(source, labels_to)
     return result

@@ -11,14 +11,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from .certificate import Certificate
-from .coarse import Coarse
-from .coarsen import Cells, Summary
 from .embedding import Embedding
 from .estimators import ConvexClustering, KernelConvexClustering
 from .graph import Graph
 from .kernels import Kernel
-from .large import CoarseCertificate
 from .path.clusterpath import ClusterPath
+from .points import CoarseningError, Points
+from .points.cells import Cells
 from .selection import Selection
 from .storage.container import Container, FileRefused, first_line
 
@@ -33,13 +32,12 @@ RECORDS = (
     Cells,
     Certificate,
     ClusterPath,
-    Coarse,
-    CoarseCertificate,
+    CoarseningError,
     Embedding,
     Graph,
     Kernel,
+    Points,
     Selection,
-    Summary,
 )
 MODEL = Container("convexcluster model", 2, {cls.__name__: cls for cls in RECORDS}, ModelFileError)
 
@@ -82,7 +80,7 @@ def save(
     parameters = model.get_params(deep=False)
     if callable(parameters["verbose"]):
         parameters["verbose"] = 0  # the function that a fit reports to is no part of the model
-    state = {key: value for key, value in vars(model).items() if key not in parameters}
+    state = {key: value for key, value in vars(model).items() if key.strip("_") != key}
     content = {"estimator": name, "parameters": parameters, "state": state}
     MODEL.write(path, {**content, "notes": dict(notes or {})})
 

@@ -152,13 +152,18 @@ def check_samples(Z: ArrayLike, name: str = "Z") -> Floats:
         raise ValueError(f"{name} must hold numbers: {error}") from None
     if Z.shape[0] == 0:
         raise ValueError(f"{name} has no samples: pass at least one row")
+    check_finite(Z, name)
+    return Z
+
+
+def check_finite(Z: Floats, name: str, offset: int = 0) -> None:
+    """Refuse NaN and infinity in rows of which the first has the number ``offset``."""
     if not np.isfinite(Z).all():
         row, column = np.argwhere(~np.isfinite(Z))[0]
         raise ValueError(
-            f"{name} holds {Z[row, column]} in row {row}, column {column}: "
+            f"{name} holds {Z[row, column]} in row {offset + row}, column {column}: "
             "impute or drop missing and infinite values first"
         )
-    return Z
 
 
 def check_graph(edges: ArrayLike, weights: ArrayLike, n: int) -> tuple[Ints, Floats]:

@@ -12,7 +12,7 @@ each tree all k; the path average gives one tree more.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from itertools import product
 from typing import Any
@@ -25,6 +25,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.validation import check_array
 
 from .estimators import KernelConvexClustering
+from .fit import build_penalty, distinct_points
 from .graph import Graph
 from .kernels import auto_bandwidth
 from .numerics.linkage import cut, expand
@@ -32,10 +33,12 @@ from .optional import need
 from .partition import canonical
 from .path import solve_path
 from .path.clusterpath import ClusterPath
-from .problem import Floats, Ints, Problem
+from .problem import Floats, Ints
+from .rows import Rows, array_rows
 from .selection import path_average, select, spread
 from .selection.average import PathAverage, average_tree, refine
 from .selection.cuts import nested_labels
+from .settings import Settings
 
 # Factors of the automatic bandwidth: half octaves for the kernel; octaves for the weights, where a
 # large bandwidth means equal weights.
@@ -140,12 +143,16 @@ def tune(
         known = model.get_params()
         every = default_grid(rows, model.n_neighbors)
         grid = {name: values for name, values in every.items() if name in known}
+    unknown = sorted(set(grid) - set(model.get_params()))
+    if unknown:
+        raise ValueError(f"{type(model).__name__} has no parameter {unknown[0]!r} to search over")
     classes = None if y is None else canonical(np.asarray(y))
     judge = Judge(classes, scoring, max_clusters)
     names = list(grid)
     points = [dict(zip(names, values)) for values in product(*(list(grid[n]) for n in names))]
     shared: dict[Any, Any] = {}
-    problems = [_prepare(clone(model).set_params(**point), rows, shared) for point in points]
+    data, base = array_rows(rows, np.ones(rows.shape[0])), Settings.of(model)
+    problems = [_prepare(replace(base, **point), data, shared) for point in points]
 
     # threads share the problems; a backend set by joblib.parallel_config has precedence
     each = Parallel(n_jobs=n_jobs, prefer="threads")
@@ -162,26 +169,28 @@ def _search(judge: Judge, point: dict[str, Any], *problem: Any) -> list[dict[str
 
 Prepared = tuple[Floats, Graph, Floats, Ints, Any]
 
+# What the points of a fit depend on, and what their graph depends on.
+OF_POINTS = ("kernel", "bandwidth", "kernel_params", "embedding", "embedding_tol", "rank")
+OF_GRAPH = ("weights", "n_neighbors", "weight_bandwidth", "weight_space")
 
-def _prepare(model: Any, X: Any, shared: dict[Any, Any]) -> Prepared:
+
+def _prepare(settings: Settings, rows: Rows, shared: dict[Any, Any]) -> Prepared:
     """Embedding, graph, masses, index of the rows and γ of one point, each computed once."""
-    options = model.get_params()
 
     def once(key: tuple[Any, ...], make: Callable[[], Any]) -> Any:
         if key not in shared:
             shared[key] = make()
         return shared[key]
 
-    merged = model._automatic_weights()
-    samples = once(("samples", merged), lambda: model._samples(X, np.ones(X.shape[0])))
-    kernel = model._kernel(samples.X)
-    embedding_key = ("embedding", merged, kernel.name, repr(kernel.params), options.get("rank"))
-    embedding = once(embedding_key, lambda: model._embed(samples.X, kernel, samples.masses))
-    inside = embedding_key if options.get("weight_space") == "embedding" else ()
-    graph_key = ("graph", *inside, id(model.weights), model.n_neighbors, model.weight_bandwidth)
-    graph = once(graph_key, lambda: model._graph(samples, embedding, kernel))
-    base = Problem.of(embedding.Z, graph.edges, graph.weights, 0.0, samples.masses)
-    return base.Z, graph, samples.masses, samples.index, model.gamma
+    # points differ with the graph too: equal rows are one point unless the graph is given
+    depends = (settings.merges_equal_rows, settings.one_gamma, *settings.key("random_state"))
+    of_points = ("points", *settings.key(*OF_POINTS), *depends)
+    points = once(of_points, lambda: distinct_points(rows, settings))
+    of_graph = ("graph", *settings.key(*OF_GRAPH), settings.merges_equal_rows)
+    if settings.weighs_in_embedding:
+        of_graph += of_points
+    graph = once(of_graph, lambda: build_penalty(points, None, settings))
+    return points.Z, graph, points.masses, points.index, settings.gamma
 
 
 class Judge:

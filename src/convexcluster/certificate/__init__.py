@@ -60,6 +60,10 @@ class Certificate:
     rounding : float
         δ: what floating point can hide of the gap
         (:func:`~convexcluster.certificate.gap_rounding`).
+    relative_radius : float
+        ``radius`` over √(Σ m‖φ(x) − mean‖²), the same measure of full fusion; known for fits.
+    is_bound : bool
+        False if the embedding error is an estimate (random Fourier features).
     """
 
     gap: float
@@ -70,6 +74,8 @@ class Certificate:
     clipped_share: float = 0.0
     partition: str = "not certified: not asked for"
     rounding: float = 0.0
+    relative_radius: float = float("nan")
+    is_bound: bool = True
 
 
 def solution_radius(problem: Problem, solution: Solution) -> float:

@@ -82,6 +82,7 @@ def embed(
     tol: float = 1e-6,
     random_state: int | np.random.Generator | np.random.RandomState | None = None,
     masses: ArrayLike | None = None,
+    distinct: bool = False,
     **options: Any,
 ) -> Embedding:
     """Embed samples so that the clustering of Z is that of the kernel, up to a known error.
@@ -100,6 +101,8 @@ def embed(
         ``None`` means 0: an embedding is reproducible unless told otherwise.
     masses : (n,) array, optional
         Errors and axes are weighted by them.
+    distinct : bool
+        Whether X is checked and no two of its rows are equal: then neither is looked at again.
     **options
         ``landmarks`` of nystroem, ``orthogonal`` of rff, ``pivoting`` of pivoted.
 
@@ -122,7 +125,7 @@ def embed(
     >>> bool(np.allclose(E.transform(X), E.Z))
     True
     """
-    X = kernel.check(X)
+    X = X if distinct else kernel.check(X)
     n = X.shape[0]
     m = check_masses(masses, n)
     function = _method(method)
@@ -135,7 +138,7 @@ def embed(
     if unknown:
         raise ValueError(f"embedding {method!r} has no option {unknown[0]!r}")
     arguments = {"rank": rank, "tol": tol, "random_state": _generator(random_state), **options}
-    if kernel.name == "linear" and function in (auto, identity):
+    if distinct or (kernel.name == "linear" and function in (auto, identity)):
         found = function(X, kernel, masses=m, **arguments)
     else:
         found = _embed_distinct(X, kernel, function, m, arguments)

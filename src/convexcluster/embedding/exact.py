@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..kernels import Kernel, Samples, is_sparse
-from ..memory import check_memory
+from ..numerics.memory import check_memory
 from ..problem import Floats
 from .result import Embedding, principal_axes
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..kernels import Kernel, Samples
-from ..memory import check_memory
+from ..numerics.memory import check_memory
 from ..problem import Floats
 from .result import Embedding, coordinates, fourier_features, principal_axes
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..kernels import Kernel, Samples, is_sparse
-from ..memory import check_memory
+from ..numerics.memory import check_memory
 from ..problem import Floats, Ints
 from .result import Embedding, principal_axes
 

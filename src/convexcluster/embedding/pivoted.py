@@ -22,7 +22,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from ..kernels import Kernel, Samples
-from ..memory import check_memory
+from ..numerics.memory import check_memory
 from ..problem import Floats, Ints
 from .result import Embedding, columns_kept, coordinates, principal_axes
 

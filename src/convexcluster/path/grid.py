@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..graph import gamma_range
-from ..problem import Floats, Ints
+from ..problem import Floats, Ints, Problem
 
 # Decades from the upper end down to the first γ. Half: merges of dense clusters fall below the grid
 # and come in one step. Twice: half of the grid lies where nothing happens.
@@ -30,21 +30,51 @@ FINEST = 1.01
 EXTRA = 0.25
 
 
+# γ to a decade of a grid for cells: steps of 1.4, as in a path on rows. Half as many merge several
+# clusters in a step; twice as many take twice the time.
+PER_DECADE = 6.5
+
+# Fewest γ of a grid for cells: fewer do not tell the order of the merges.
+LEAST_GAMMAS = 20
+
+
 def automatic(Z: Floats, edges: Ints, weights: Floats, masses: Floats, count: int) -> Floats:
     """Geometric grid of ``count`` γ up to full fusion.
 
     The first γ is the greater of two bounds: DECADES below the last one, and half of the least γ
-    at which any edge can be fused. Two samples meet only after each has moved, and a sample moves
-    by at most γ Σ w / m, so no edge fuses before min_l ‖z_i − z_j‖ / (s_i + s_j), s = Σ w / m.
+    at which any edge can be fused (:func:`_earliest`).
     """
     _, top = gamma_range(Z, edges, weights, masses)
     if top == 0:
         return np.array([1.0])
+    first = max(0.5 * float(_earliest(Z, edges, weights, masses).min()), top * 10**-DECADES)
+    return np.geomspace(min(first, 0.5 * top), top, count)
+
+
+def grid_of_cells(problem: Problem) -> Floats:
+    """γ of the path on cells: from half the γ before which half of the edges cannot fuse.
+
+    Clusters far apart fuse many decades after the points inside them, so a grid that is fixed
+    decades long may set in when all that is of interest has fused; and the few points that are
+    nearly equal say nothing about its start.
+    """
+    parts = problem.Z, problem.edges, problem.weights, problem.masses
+    _, top = gamma_range(*parts)
+    if top == 0:
+        return np.array([1.0])
+    first = 0.5 * min(float(np.median(_earliest(*parts))), top) or 1e-6 * top
+    return np.geomspace(first, top, max(int(PER_DECADE * np.log10(top / first)), LEAST_GAMMAS))
+
+
+def _earliest(Z: Floats, edges: Ints, weights: Floats, masses: Floats) -> Floats:
+    """γ before which each edge cannot fuse.
+
+    Two samples meet only after each has moved, and a sample moves by at most γ Σ w / m, so that
+    edge l does not fuse before ‖z_i − z_j‖ / (s_i + s_j), s = Σ w / m.
+    """
     i, j = edges.T
     speed = (np.bincount(i, weights, len(Z)) + np.bincount(j, weights, len(Z))) / masses
-    meet = np.linalg.norm(Z[i] - Z[j], axis=1) / (speed[i] + speed[j])
-    first = max(0.5 * float(meet.min()), top * 10**-DECADES)
-    return np.geomspace(min(first, 0.5 * top), top, count)
+    return np.linalg.norm(Z[i] - Z[j], axis=1) / (speed[i] + speed[j])
 
 
 def halfway(before: float, gamma: float, k_before: int, k: int) -> float | None:

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..numerics.threads import threads
 from ..problem import Problem
 from .checkpoint import Checkpoint, fingerprint
 from .clusterpath import ClusterPath
@@ -71,7 +72,7 @@ def solve_path(
         (nan), several times faster: clusters that fused are taken to stay fused, so splits are not
         seen. "selected" says that the caller certifies the γ it selects, by solving there.
     n_jobs : int, optional
-        Threads; −1 for all cores, None for one. Connected components of the graph are solved side
+        Threads; −1 for all cores, None for two. Connected components of the graph are solved side
         by side; a graph in one piece uses two, for two halves of its clusters.
     callback : callable, optional
         Called after each γ as ``callback(step, total, gamma, n_clusters, relative_gap)``.
@@ -94,13 +95,41 @@ def solve_path(
     >>> bool(path.certified.all())
     True
     """
+    problem = Problem.of(Z, edges, weights, 0.0, masses)
+    return path_of(
+        problem,
+        gammas,
+        tol=tol,
+        tol_relative_to=tol_relative_to,
+        certify=certify,
+        n_jobs=n_jobs,
+        callback=callback,
+        checkpoint=checkpoint,
+        max_gammas=max_gammas,
+        refine=refine,
+    )
+
+
+def path_of(
+    problem: Problem,
+    gammas: ArrayLike | None = None,
+    *,
+    tol: float = 1e-6,
+    tol_relative_to: str = "scale",
+    certify: str | bool = "path",
+    n_jobs: int | None = None,
+    callback: Callback | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    max_gammas: int = GAMMAS,
+    refine: bool = True,
+) -> ClusterPath:
+    """:func:`solve_path` of a problem that is already checked; its own γ plays no part."""
     if certify not in CERTIFY:
         raise ValueError(f"certify must be one of {CERTIFY}, got {certify!r}")
     if tol_relative_to not in RELATIVE_TO:
         raise ValueError(f"tol_relative_to must be one of {RELATIVE_TO}, got {tol_relative_to!r}")
     if not 0 < tol < 1:
         raise ValueError(f"tol must lie between 0 and 1, got {tol}")
-    problem = Problem.of(Z, edges, weights, 0.0, masses)
     given = problem.Z, problem.edges, problem.weights, problem.masses
     grid = automatic(*given, max_gammas) if gammas is None else check_gammas(gammas)
     parts = Components.of(problem, tol, certify == "path", tol_relative_to == "objective")
@@ -111,13 +140,13 @@ def solve_path(
         key = fingerprint(*given, grid, np.array([tol]), repr((certify, tol_relative_to, extra)))
         saved = Checkpoint(Path(checkpoint), key)
         saved.load(parts.engines, builder)
-    complete, threads = True, _threads(n_jobs)
+    complete, count = True, threads(n_jobs)
     done = builder.gammas[-1] if builder.gammas else -1.0
     ahead = grid[grid > done].tolist()[::-1]
     spare = extra - (len(builder.gammas) - len(grid) + len(ahead))
     try:
-        with ThreadPoolExecutor(threads) as pool:
-            parts.lend(pool if threads > 1 else None)
+        with ThreadPoolExecutor(count) as pool:
+            parts.lend(pool if count > 1 else None)
             for gamma, state in _states(parts, builder, ahead, spare, pool):
                 step, gap = len(builder.gammas), state.gap / parts.scale if parts.scale > 0 else 0.0
                 good = state.gap <= parts.allowed(gamma)
@@ -157,9 +186,3 @@ def _states(
                 continue
         ahead.pop()
         yield gamma, state
-
-
-def _threads(n_jobs: int | None) -> int:
-    if n_jobs is None:
-        return 1
-    return max(1, n_jobs if n_jobs > 0 else (os.cpu_count() or 1) + 1 + n_jobs)

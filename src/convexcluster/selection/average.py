@@ -20,10 +20,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..coarsen import condense
 from ..numerics.linkage import join
 from ..partition import canonical
 from ..path.clusterpath import ClusterPath
+from ..points.cells import condense
 from ..problem import Floats, Ints
 
 # Spread, as a share of that of the samples, between which a γ says something. Above, little has
@@ -66,8 +66,10 @@ class PathAverage:
         return _average(path, np.array([step]), self.atoms)
 
 
-def spread(path: ClusterPath) -> Floats:
+def spread(path: ClusterPath, scale: float | None = None) -> Floats:
     """Spread of the centroids at every γ, as a share of that of the samples.
+
+    ``scale`` is ½ Σ m‖z − z̄‖² over the rows, where the path runs on cells of them.
 
     Examples
     --------
@@ -82,19 +84,22 @@ def spread(path: ClusterPath) -> Floats:
         mass = np.bincount(path.labels(step=step), path.masses)
         centred = center - mass @ center / total
         value[step] = float(mass @ (centred**2).sum(axis=1))
-    return value / (2 * path.scale) if path.scale > 0 else value
+    scale = path.scale if scale is None else scale
+    return value / (2 * scale) if scale > 0 else value
 
 
-def telling_steps(path: ClusterPath) -> Ints:
+def telling_steps(path: ClusterPath, scale: float | None = None) -> Ints:
     """Steps of the path whose spread lies in ``TELLING``, or the one nearest to ``MIDDLE``."""
-    share = spread(path)
+    share = spread(path, scale)
     steps = np.flatnonzero((share >= TELLING[0]) & (share <= TELLING[1]))
     if len(steps):
         return steps
     return np.array([int(np.argmin(np.abs(np.log(np.maximum(share, 1e-12) / MIDDLE))))])
 
 
-def path_average(path: ClusterPath, steps: Ints | None = None) -> PathAverage:
+def path_average(
+    path: ClusterPath, steps: Ints | None = None, scale: float | None = None
+) -> PathAverage:
     """Average the distances between centroids over a path.
 
     Parameters
@@ -102,6 +107,8 @@ def path_average(path: ClusterPath, steps: Ints | None = None) -> PathAverage:
     path : ClusterPath
     steps : ndarray of int, optional
         Steps that take part; by default :func:`telling_steps`.
+    scale : float, optional
+        See :func:`spread`.
 
     Returns
     -------
@@ -119,7 +126,7 @@ def path_average(path: ClusterPath, steps: Ints | None = None) -> PathAverage:
     array([[0.   , 0.675],
            [0.675, 0.   ]])
     """
-    steps = telling_steps(path) if steps is None else np.asarray(steps, dtype=np.int64)
+    steps = telling_steps(path, scale) if steps is None else np.asarray(steps, dtype=np.int64)
     labels = [path.labels(step=t) for t in steps]
     atoms = _atoms(labels, path.centers[steps[0]], path.masses)
     return _average(path, steps, atoms)

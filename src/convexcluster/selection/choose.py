@@ -80,6 +80,7 @@ def select(
     method: str | Selector = "auto",
     min_cluster_size: int | None = None,
     null: Null | None = None,
+    scale: float | None = None,
 ) -> Selection:
     """Choose γ and the number of clusters on a path.
 
@@ -101,6 +102,8 @@ def select(
         Clusters of less mass do not count as clusters of a candidate.
     null : Null, optional
         Structureless data to compare with; without it every path has structure.
+    scale : float, optional
+        ½ Σ m‖z − z̄‖² over the rows, where the path runs on cells of them.
 
     Returns
     -------
@@ -122,7 +125,7 @@ def select(
         linkage = path.to_linkage()
         tree, atoms, average = linkage, np.arange(len(masses)), None
     else:
-        average = path_average(path)
+        average = path_average(path, scale=scale)
         tree, atoms = average_tree(average), average.atoms
         linkage = expand(tree, atoms)
     least = float(min_cluster_size or 0)
@@ -227,7 +230,7 @@ def _choose(c: Candidates, n_clusters: int | None, method: str | Selector) -> Se
 
 
 def _large_enough(c: Candidates) -> np.ndarray:
-    """Whether the candidate parts no group, and each of its clusters has the mass that counts."""
+    """Which candidates split no group of samples and have no cluster below the least mass."""
     mass = np.bincount(c.atoms, c.path.masses)
     smallest = np.zeros(c.k_max)
     for k, label in enumerate(c.cuts.labels(c.k_max)):

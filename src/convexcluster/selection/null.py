@@ -29,7 +29,6 @@ from scipy.special import ndtr, ndtri
 
 from ..graph import Graph
 from ..problem import Floats
-from ..weights import PLACES
 
 # Graphs are cheap, and their eigenvalues vary little: twelve give a spread to compare with.
 GRAPHS = 12
@@ -46,7 +45,7 @@ SIZE = 500
 EIGENVALUES = 8
 SPREADS = 3.0
 LEAST = 0.2
-LEAST_OF_PLACES = 0.4
+LEAST_PLANAR = 0.4
 
 # Where the mode of a feature is looked for, as shares of the samples below it.
 MODES = np.linspace(0.0, 1.0, 9)
@@ -157,12 +156,15 @@ class Null:
         Graph of the distinct samples whose cuts are counted.
     graph : callable
         Samples to such a graph.
+    planar : bool
+        Whether the samples are points of the plane or of space.
     seed : int
     """
 
     X: Floats
     own: Graph
     graph: Callable[[Floats], Graph]
+    planar: bool = False
     seed: int = 0
 
     @cached_property
@@ -187,11 +189,6 @@ class Null:
         table = np.array([row[:count] for row in null])
         middle = np.median(table, axis=0)
         return middle - own[:count], np.sort(np.abs(table - middle), axis=0)[2 * GRAPHS // 3]
-
-    @property
-    def places(self) -> bool:
-        """Whether the samples are places in the plane or in space."""
-        return self.X.shape[1] <= PLACES
 
     def shown(self, k_max: int) -> Floats:
         """δ_k for k = 1, …, k_max, within −1 and 1: how clearly the graph shows a k-th group.
@@ -220,7 +217,7 @@ class Null:
         # the spread of few draws can be small by chance, but not that of half of the eigenvalues
         spread = np.maximum(spread, np.median(spread))
         far = SPREADS * np.sqrt(1 + 1 / GRAPHS) * spread
-        least = LEAST_OF_PLACES if self.places else LEAST
+        least = LEAST_PLANAR if self.planar else LEAST
         return bool((below > np.maximum(far, least)).any())
 
 

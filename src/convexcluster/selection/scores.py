@@ -176,7 +176,7 @@ def auto(candidates: Candidates) -> Floats:
     if null is not None:
         told = volume_entropy(candidates.cuts, candidates.k_max)
         count = len(told)
-        if null.places:
+        if null.planar:
             score[:count] += null.drop(count)
         else:
             gained = np.diff(told, prepend=0.0) * null.shown(count)

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from .problem import Floats
+from ..problem import Floats
 
 # Two features then differ tenfold in scale.
 UNSEEN = 0.01

@@ -26,9 +26,9 @@ G + ½‖V‖² + ½τ². So the three errors add as squares, and never are less
 
 Two fine graphs are covered:
 
-- ``points``: a graph on the rows themselves, e.g. their kNN graph. Flows run inside the clusters of
-  C, across cells (:mod:`convexcluster.fine_flow`).
-- ``spread``: the graph is given between cells (W_gh), and the rows inherit it: an edge between g
+- ``rows``: a graph on the rows themselves, e.g. their kNN graph. Flows run inside the clusters of
+  C, across cells (:mod:`convexcluster.points.flows`).
+- ``cells``: the graph is given between cells (W_gh), and the rows inherit it: an edge between g
   and h has w_ij = W_gh m_i m_j/(M_g M_h), and inside g all pairs have w_ij = ω m_i m_j/M_g. Then
   ext_i/m_i is the same for all rows of g, b_i = z_i − z̄_g, ‖b_g‖² is the scatter S_g, and the flow
   λ_ij = t m_i m_j (b_i − b_j)/M_g takes off t·b_i; it is feasible iff t·‖b_i − b_j‖ ≤ γω. So
@@ -41,8 +41,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .graph import Graph
-from .problem import Floats, Ints
+from ..graph import Graph
+from ..problem import Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class CoarseningError:
     per_cell : ndarray of shape (G,)
         ‖V_g‖: refine where it is largest.
     graph : str
-        ``"points"`` or ``"spread"``: whose fine problem this is about.
+        ``"rows"`` or ``"cells"``: whose graph the problem on all rows has.
     """
 
     per_cell: Floats
@@ -66,20 +66,6 @@ class CoarseningError:
         return float(np.linalg.norm(self.per_cell))
 
 
-def total_radius(gap: float, coarsening: float, embedding: float) -> float:
-    """√(2G + ‖V‖² + τ²): no solution of the full problem is farther from UC than this.
-
-    ``gap`` with what rounding hides of it (:func:`~convexcluster.certificate.gap_rounding`); the
-    sums over rows behind z̄_g and V are taken as exact.
-
-    Examples
-    --------
-    >>> total_radius(gap=2.0, coarsening=2.0, embedding=1.0)
-    3.0
-    """
-    return float(np.sqrt(2.0 * gap + coarsening**2 + embedding**2))
-
-
 def cohesion(graph: Graph, masses: Floats) -> float:
     """ω: the mean weighted degree of the graph per unit of mass.
 
@@ -88,7 +74,7 @@ def cohesion(graph: Graph, masses: Floats) -> float:
     return 2.0 * float(graph.weights.sum()) / float(masses.sum())
 
 
-def spread_error(
+def inherited_error(
     scatter: Floats, diameters: Floats, gamma: float, cohesion: float
 ) -> CoarseningError:
     """‖V_g‖ = (1 − min(1, γω/diam_g))√S_g, for the graph that cells pass on to their rows.
@@ -104,44 +90,9 @@ def spread_error(
 
     Examples
     --------
-    >>> spread_error(np.array([4.0, 4.0]), np.array([1.0, 4.0]), 1.0, 2.0).per_cell
+    >>> inherited_error(np.array([4.0, 4.0]), np.array([1.0, 4.0]), 1.0, 2.0).per_cell
     array([0., 1.])
     """
     wide = np.where(diameters > 0, diameters, 1.0)
     carried = np.where(diameters > 0, np.minimum(1.0, gamma * cohesion / wide), 1.0)
-    return CoarseningError((1.0 - carried) * np.sqrt(scatter), "spread")
-
-
-def spread_graph(graph: Graph, labels: Ints, masses: Floats) -> Graph:
-    """The fine graph that a graph between cells passes on to their rows, written out.
-
-    It has an edge for every pair of rows in the same or in adjacent cells: for tests and small n.
-    """
-    count = int(labels.max()) + 1
-    M = np.bincount(labels, masses, count).astype(np.float64)
-    table = np.zeros((count, count))
-    i, j = graph.edges.T
-    table[i, j] = table[j, i] = graph.weights / (M[i] * M[j])
-    table[np.diag_indices(count)] = cohesion(graph, M) / M
-    p, q = np.triu_indices(len(labels), 1)
-    w = table[labels[p], labels[q]] * masses[p] * masses[q]
-    keep = w > 0
-    return Graph(np.column_stack([p[keep], q[keep]]).astype(np.int64), w[keep])
-
-
-def contract(graph: Graph, labels: Ints) -> Graph:
-    """The graph between cells: W_gh = Σ w_ij.
-
-    Examples
-    --------
-    >>> fine = Graph(np.array([[0, 1], [0, 2], [1, 2]]), np.array([5.0, 1.0, 2.0]))
-    >>> coarse = contract(fine, np.array([0, 0, 1]))
-    >>> coarse.edges, coarse.weights
-    (array([[0, 1]]), array([3.]))
-    """
-    count = int(labels.max()) + 1
-    ends = np.sort(labels[graph.edges], axis=1)
-    outside = ends[:, 0] != ends[:, 1]
-    keys, inverse = np.unique(ends[outside, 0] * count + ends[outside, 1], return_inverse=True)
-    weights = np.bincount(inverse, graph.weights[outside], len(keys)).astype(np.float64)
-    return Graph(np.column_stack(np.divmod(keys, count)), weights)
+    return CoarseningError((1.0 - carried) * np.sqrt(scatter), "cells")

@@ -1,7 +1,7 @@
 """The error of coarsening on a graph of the rows: a dual of all rows, found cluster by cluster.
 
 Input: rows z with their graph, and the solution C on cells. Output: ‖V_g‖ of
-:mod:`convexcluster.coarse_error` for the dual
+:mod:`convexcluster.points.error` for the dual
 
     λ_l = γ w_l u_l between clusters of C,   a flow with ‖λ_l‖ ≤ γ w_l inside them
 
@@ -18,12 +18,12 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from .certificate import project
-from .coarse_error import CoarseningError
-from .graph import Graph, components
-from .numerics.laplacian import solve_laplacian
-from .partition import fused, means
-from .problem import Floats, Ints, Problem, Solution
+from ..certificate import project
+from ..graph import Graph, components
+from ..numerics.laplacian import solve_laplacian
+from ..partition import fused, means
+from ..problem import Floats, Ints, Problem, Solution
+from .error import CoarseningError
 
 # Rounds of lowered conductances: on curves of 10⁵ rows the excess falls by a factor of two in each,
 # and five leave what no flow can carry.
@@ -43,7 +43,7 @@ AXES = 1e-4
 SWEPT_BYTES = 500_000_000
 
 
-def points_error(
+def rows_error(
     rows: Callable[[Ints], Floats],
     masses: Floats,
     labels: Ints,
@@ -96,7 +96,7 @@ def points_error(
         else:
             left, still = b, 0.0
         square[index] = (left**2).sum(axis=1) / m + still * m / m.sum()
-    return CoarseningError(np.sqrt(np.bincount(labels, square, coarse.n)), "points")
+    return CoarseningError(np.sqrt(np.bincount(labels, square, coarse.n)), "rows")
 
 
 def _chunks(cluster: Ints, count: int) -> Iterator[tuple[int, int, Ints]]:
@@ -132,8 +132,8 @@ def _routed(
     b: Floats, masses: Floats, graph: Graph, gamma: float, rounds: int
 ) -> tuple[Floats, float]:
     """What of the demand no flow was found for, and ‖·‖² of it in axes that were left out."""
-    from .loops.fine_flow import cut_off
-    from .loops.sweeps import sweep
+    from ..loops.fine_flow import cut_off
+    from ..loops.sweeps import sweep
 
     values, axes = np.linalg.eigh((b / masses[:, None]).T @ b)
     energy = np.cumsum(np.maximum(values, 0.0))

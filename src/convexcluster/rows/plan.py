@@ -11,14 +11,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .memory import available_memory
+from ..numerics.memory import available_memory
 
-# Up to this many rows the path is solved on the rows themselves.
+# Up to this many rows the path is solved on the rows themselves; at twice as many a path of a
+# kernel takes minutes rather than tens of seconds.
 EXACT_ROWS = 20_000
 
-# Cells when memory allows: the path on them takes about a minute, and a cell of a
-# million rows has 125 of them.
+# Cells when memory allows: with a million rows a cell holds 125. Twice as many cells double the
+# time of the path, which is about a minute; half as many raise the coarsening error.
 CELLS = 8_000
+
+# Fewest cells that a small memory leaves: fewer could not tell a dozen clusters apart.
+FEWEST_CELLS = 64
 
 _UNITS = {"": 1, "B": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _BINARY = {"KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
@@ -74,7 +78,7 @@ def parse_bytes(size: int | float | str) -> int:
     return int(value)
 
 
-def plan(
+def plan_fit(
     n: int,
     d: int,
     rank: int,
@@ -96,9 +100,9 @@ def plan(
 
     Examples
     --------
-    >>> print(plan(1_000_000, 2, 200, max_memory="6GB"))
+    >>> print(plan_fit(1_000_000, 2, 200, max_memory="6GB"))
     path on 8000 cells, blocks of 206611 rows, about 2.44 GB
-    >>> plan(500, 4, 100, max_memory="6GB").coarse
+    >>> plan_fit(500, 4, 100, max_memory="6GB").coarse
     False
     """
     limit = parse_bytes(max_memory) if max_memory is not None else available_memory() // 2
@@ -109,7 +113,7 @@ def plan(
 
     if coarsen is True or coarsen == "auto":
         cells = CELLS
-        while cells > 64 and path_bytes(cells) > limit // 2:
+        while cells > FEWEST_CELLS and path_bytes(cells) > limit // 2:
             cells //= 2
     else:
         cells = int(coarsen) if coarsen else n

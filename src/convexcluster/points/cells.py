@@ -8,7 +8,7 @@ neighbouring centre" (a local Lloyd step). Measured on mixtures of 200,000 rows 
 dimensions, 2,000 cells made this way have a scatter 0.84, 1.07 and 1.01 times that of mini-batch
 k-means, in about a fiftieth of its time.
 
-What the cells cost in accuracy is bounded in :mod:`convexcluster.coarse_error`; any assignment of
+What the cells cost in accuracy is bounded in :mod:`convexcluster.points.error`; any assignment of
 rows to cells is covered by the bound, so the assignment itself may be approximate and in float32.
 """
 
@@ -20,9 +20,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial import cKDTree
 
-from .neighbors import TREE_DIMENSION
-from .partition import canonical, ranks
-from .problem import Floats, Ints
+from ..partition import canonical, ranks
+from ..problem import Floats, Ints
+from ..weights.neighbors import TREE_DIMENSION
 
 # Cells next to a cell that a row may move to: enough that walks in up to ten dimensions rarely end
 # away from the nearest centre; twice as many halve the strays and double the time.
@@ -72,7 +72,7 @@ class Cells:
     origin : ndarray of shape (d,)
         Taken off before rows are rounded to float32.
     axis, cut, left, right : ndarrays of shape (2G − 1,)
-        The tree of cuts, see :func:`convexcluster.loops.coarsen.bisect`.
+        The tree of cuts, see :func:`convexcluster.loops.cells.bisect`.
     neighbours : ndarray of shape (G, k)
         Cells near each cell.
     hubs : ndarray of shape (h,)
@@ -112,7 +112,7 @@ class Cells:
         >>> cells.assign(np.array([[8.0], [1.5], [9.5]]))
         array([2, 0, 2])
         """
-        from .loops.coarsen import descend, walk
+        from ..loops.cells import descend, walk
 
         rows = _shifted(X, self.origin)
         labels = descend(rows, self.axis, self.cut, self.left, self.right)
@@ -144,7 +144,7 @@ def _nearby(centres: Floats) -> Ints:
 
 def _hubs(centres: Floats) -> Ints:
     """About 2√G centres, one near the middle of each group of a coarse bisection."""
-    from .loops.coarsen import bisect
+    from ..loops.cells import bisect
 
     count = len(centres)
     few = max(1, int(2 * np.sqrt(count)))
@@ -170,7 +170,7 @@ def cells_of(centres: Floats, masses: Floats | None = None) -> Cells:
     -------
     Cells
     """
-    from .loops.coarsen import bisect
+    from ..loops.cells import bisect
 
     masses = np.ones(len(centres)) if masses is None else masses
     origin = masses @ centres / masses.sum()
@@ -193,7 +193,7 @@ def summarise(Z: Floats, labels: Ints, count: int, masses: Floats | None = None)
     >>> s.masses, s.means.ravel(), s.scatter
     (array([2., 1.]), array([1., 7.]), array([2., 0.]))
     """
-    from .loops.coarsen import add_rows
+    from ..loops.cells import add_rows
 
     masses = np.ones(len(Z)) if masses is None else masses
     out = Summary(np.zeros(count), np.zeros((count, Z.shape[1])), np.zeros(count))
@@ -240,7 +240,7 @@ def condense(X: Floats, budget: int, masses: Floats | None = None) -> tuple[Ints
     >>> labels, cells.means.ravel()
     (array([0, 0, 1, 1]), array([0.05, 5.1 ]))
     """
-    from .loops.coarsen import bisect, walk
+    from ..loops.cells import bisect, walk
 
     masses = np.ones(len(X)) if masses is None else np.ascontiguousarray(masses)
     origin = masses @ X / masses.sum()

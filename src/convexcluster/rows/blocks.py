@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from .optional import need
-from .problem import Floats, Ints
+from ..optional import need
+from ..problem import Floats, Ints, check_finite
 
 # Bytes of a block of float64 rows unless told otherwise: large enough that per-block costs vanish,
 # small enough that a dozen blocks at work fit beside everything else in 4 GB.
@@ -64,12 +64,7 @@ def check_block(rows: Any, width: int | None = None, offset: int = 0) -> Floats:
     X = np.ascontiguousarray(getattr(rows, "values", rows), dtype=np.float64)
     if X.ndim != 2 or (width is not None and X.shape[1] != width):
         raise ValueError(f"a block of rows has shape {X.shape}, expected (rows, {width})")
-    if not np.isfinite(X).all():
-        row, column = np.argwhere(~np.isfinite(X))[0]
-        raise ValueError(
-            f"X holds {X[row, column]} in row {offset + row}, column {column}: "
-            "impute or drop missing and infinite values first"
-        )
+    check_finite(X, "X", offset)
     return X
 
 

@@ -1,0 +1,21 @@
+"""What the path runs on: distinct rows or cells of rows, and what grouping them costs."""
+
+from .distinct import Merged, check_sample_weight, keep_all, merge_equal
+from .error import CoarseningError
+from .expand import expand_graph, expand_path, expand_tree
+from .passes import cut_finer, make_cells
+from .points import Points
+
+__all__ = [
+    "CoarseningError",
+    "Merged",
+    "Points",
+    "check_sample_weight",
+    "cut_finer",
+    "expand_graph",
+    "expand_path",
+    "expand_tree",
+    "keep_all",
+    "make_cells",
+    "merge_equal",
+]

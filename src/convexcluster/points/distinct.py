@@ -1,0 +1,86 @@
+"""A user's rows → distinct weighted rows.
+
+Exact duplicates are one row of their summed mass and rows of mass zero take no part, so that a
+repeated row and a row of weight two are the same thing. The distinct rows are sorted: the order in
+which rows arrive changes nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+
+from ..partition import sorted_rows, tidy
+from ..problem import Floats, Ints
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """Rows that take part, and which of them stands for each of the user's.
+
+    Attributes
+    ----------
+    X : array or sparse matrix of shape (g, d)
+    masses : ndarray of shape (g,)
+        > 0.
+    index : ndarray of shape (n,)
+        Row of ``X`` that stands for each of the user's rows.
+    """
+
+    X: Any
+    masses: Floats
+    index: Ints
+
+
+def check_sample_weight(sample_weight: ArrayLike | None, n: int) -> Floats:
+    """n finite weights ≥ 0 of which one is positive; ``None`` means one each."""
+    if sample_weight is None:
+        return np.ones(n)
+    weight = np.ascontiguousarray(sample_weight, dtype=np.float64)
+    if weight.shape != (n,):
+        raise ValueError(f"sample_weight must have shape ({n},), got {weight.shape}")
+    if not np.isfinite(weight).all() or (weight < 0).any():
+        raise ValueError("sample_weight must be finite and ≥ 0")
+    if not weight.any():
+        raise ValueError("sample_weight is zero everywhere: give some sample a positive weight")
+    return weight
+
+
+def merge_equal(X: Any, weight: Floats) -> Merged:
+    """Merge equal rows into masses, drop rows of weight zero, and sort.
+
+    A row of weight zero is represented by the nearest row that takes part.
+
+    Examples
+    --------
+    >>> merged = merge_equal(np.array([[2.0], [1.0], [2.0]]), np.ones(3))
+    >>> merged.X.ravel().tolist(), merged.masses.tolist(), merged.index.tolist()
+    ([1.0, 2.0], [1.0, 2.0], [1, 0, 1])
+    """
+    used = weight > 0
+    taken = X[used]
+    rows = tidy(taken) if sparse.issparse(taken) else taken + 0.0  # −0.0 is 0.0
+    first, inverse = sorted_rows(rows)
+    rows = rows[first]
+    index = np.empty(X.shape[0], dtype=np.int64)
+    index[used] = inverse
+    if not used.all():
+        from sklearn.neighbors import NearestNeighbors
+
+        nearest = NearestNeighbors(n_neighbors=1).fit(rows)
+        index[~used] = nearest.kneighbors(X[~used], return_distance=False).ravel()
+    return Merged(rows, np.bincount(inverse, weight[used]).astype(np.float64), index)
+
+
+def keep_all(X: Any, weight: Floats) -> Merged:
+    """Every row is a point, in the user's order: for rows whose graph is given."""
+    if not weight.all():
+        raise ValueError(
+            "sample_weight holds zeros, which need automatic weights on samples: "
+            "drop these samples instead"
+        )
+    return Merged(X, weight, np.arange(X.shape[0]))
