@@ -9,7 +9,6 @@ from scipy import sparse
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 
 from convexcluster.kernels import ALIASES, KERNELS, Kernel, auto_bandwidth, resolve_kernel
-from convexcluster.partition import distinct_rows
 from convexcluster.weights import build_graph
 
 rng = np.random.default_rng(0)
@@ -196,12 +195,3 @@ def test_auto_bandwidth_does_not_shrink_with_n(monkeypatch):
     # both are means of 200 distances whose relative deviation is about 0.2: 4 deviations of the
     # difference of two means
     assert auto_bandwidth(many) == pytest.approx(auto_bandwidth(few), rel=0.08)
-
-
-def test_distinct_rows():
-    A = np.array([[1.0, 2.0], [0.0, 0.0], [1.0, 2.0], [-0.0, 0.0], [3.0, 1.0]])
-    first, inverse = distinct_rows(A)
-    np.testing.assert_array_equal(A[first][inverse], A)
-    assert first.tolist() == [0, 1, 4]
-    for found, want in zip(distinct_rows(sparse.csc_array(A)), (first, inverse)):
-        np.testing.assert_array_equal(found, want)

@@ -7,7 +7,6 @@ from sklearn.metrics import adjusted_rand_score
 
 from convexcluster import solve_path
 from convexcluster.labels import cut, ward_tree
-from convexcluster.partition import sorted_rows
 from convexcluster.points import check_sample_weight, expand_path, expand_tree, merge_equal
 
 
@@ -18,17 +17,6 @@ def rows():
     weight = rng.integers(0, 3, 20).astype(float)
     weight[0] = 0.0
     return X, weight, merge_equal(X, weight)
-
-
-@pytest.mark.parametrize(("n", "d", "values"), [(1, 1, 1), (40, 1, 5), (60, 30, 2), (80, 9, 3)])
-def test_rows_are_sorted_as_numpy_does(n, d, values):
-    rng = np.random.default_rng(n + d)
-    X = rng.integers(0, values, size=(n, d)).astype(float)
-    X[rng.integers(0, n, n // 3)] = X[0]
-    _, first, inverse = np.unique(X, axis=0, return_index=True, return_inverse=True)
-    found = sorted_rows(X)
-    np.testing.assert_array_equal(found[0], first)
-    np.testing.assert_array_equal(found[1], inverse.ravel())
 
 
 def test_masses_are_summed_and_rows_sorted(rows):

@@ -16,7 +16,7 @@ from scipy import sparse
 
 from .numerics.laplacian import factor
 from .numerics.linkage import cut, join
-from .partition import canonical, first, fused, means, twins
+from .partition import distinct_rows, first, fused, means, twins
 from .problem import Floats, Ints, Problem
 
 __all__ = [
@@ -65,9 +65,7 @@ def ward_tree(A: Floats, masses: Floats | None = None) -> Floats:
 
     n = len(A)
     masses = np.ones(n) if masses is None else np.asarray(masses, dtype=np.float64)
-    # adding zero turns −0.0 into 0.0, which numpy.unique would keep apart
-    _, label = np.unique(A + 0.0, axis=0, return_inverse=True)
-    label = canonical(label.ravel())
+    label = distinct_rows(A)[1]
     merges = ward_points(means(A, masses, label), np.bincount(label, masses))
     copies = twins(label)
     pairs = np.concatenate([copies, first(label)[merges.pairs]])

@@ -17,6 +17,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 from scipy.sparse.linalg import splu
 
+from ..partition import first
 from ..problem import Floats, Ints
 from .gradients import conjugate_gradients
 
@@ -143,8 +144,7 @@ def solve_laplacian(
     ``rough``, as flows that are checked and corrected can bear, the solution of a matrix near L_w.
     """
     n = len(labels)
-    _, ground = np.unique(labels, return_index=True)
-    free = np.setdiff1d(np.arange(n), ground)
+    free = np.setdiff1d(np.arange(n), first(labels))
     Y = np.zeros_like(b)
     inner = sparse.csr_array(laplacian(edges, weights, n)[free][:, free])
     if not factors_cheaply(inner):  # close enough to bound γ_max, and for flows corrected again
