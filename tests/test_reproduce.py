@@ -33,7 +33,7 @@ def small(monkeypatch: pytest.MonkeyPatch, data_dir: Path) -> None:
     """Two data sets, two methods of few settings, two seeds and k = 2, 3."""
     few = {name: methods.METHODS[name] for name in ("KCC", "k-means")}
     few = {
-        name: methods.Method(method.grid[:1], method.partitions, method.default)
+        name: methods.Contender(method.grid[:1], method.partitions, method.default)
         for name, method in few.items()
     }
     for module in (methods, score, table1, rings):

@@ -92,8 +92,9 @@ class CPaint(ClusterMixin, BaseEstimator):
         return self._fusions.partition(self._fusions.gamma_for(n_clusters))
 
 
-# Up to this many samples the γ of every pair fits in memory (32 MB) and one tree answers for every
-# number of clusters; beyond it each number is searched for by bisection.
+# Samples up to which the γ of all pairs is kept, n² floats or 32 MB: one tree then answers for
+# every number of clusters. Twice as many samples take 128 MB; beyond the limit each number of
+# clusters costs a bisection.
 PAIRS = 2_000
 
 

@@ -24,12 +24,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ..graph import components
 from ..problem import Floats, Ints, check_gamma
 
-# Borůvka on a k-d tree is near-linear in few dimensions; a box in many dimensions is near to every
-# point, and Prim's plain n² distances cost less. The crossing was measured at about n = 2,000.
+# Features up to which Borůvka's search on a k-d tree is near-linear. With twice as many features a
+# box of the k-d tree is near to every sample, and the search visits all of them.
 TREE_DIMENSIONS = 10
+# Samples up to which Prim's n² distances cost less than Borůvka's rounds, as measured; from twice as
+# many on Prim's time is four times as long.
 PRIM_SAMPLES = 2_000
-# Gaussian weights of long edges underflow; with this floor γ_max stays finite and, up to 230
-# bandwidths, longer edges keep the smaller weight.
+# Least weight of an edge: a Gaussian weight underflows on a long edge, and γ_max = flow/weight
+# would be infinite. Down to this floor a longer edge still has the smaller weight.
 WEIGHT_FLOOR = 1e-100
 
 
@@ -152,13 +154,16 @@ def rooted(X: Floats, edges: Ints, weights: Floats) -> tuple[RootedTree, Ints, I
     return RootedTree(np.ascontiguousarray(X[order].T), np.ones(n), parent, w), order, edge
 
 
-# The path: γ grows by at most STRIDE; when few clusters are left a step may fuse at most FUSE_SHARE
-# of the edges (but always one), for which the ratio shrinks down to FINEST. Each halving of
-# log-ratio costs one more solve of an ever smaller tree. Edges fused in one step are ordered by
-# their lower bounds.
+# Largest ratio of one γ of the path to the γ before it. Edges that fuse in one step are ordered by
+# lower bounds only: a larger ratio orders more edges so, a smaller ratio costs more solves.
 STRIDE = 2.0
+# Clusters from which on the steps are shortened: the order of the last fusions decides the labels.
+# From more clusters on there are more solves; from fewer on, fewer fusions in their own order.
 FEW = 1_000
+# Share of the edges that a shortened step may fuse, but always one edge. A smaller share takes more
+# solves; a larger share orders more fusions by their lower bounds.
 FUSE_SHARE = 0.25
+# Smallest ratio of γ; fusions nearer to each other than 3 % are not told apart by a solve.
 FINEST = 1.03
 
 

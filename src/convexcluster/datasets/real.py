@@ -33,7 +33,8 @@ UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases/"
 OPENML = "https://www.openml.org/d/"
 ASU = "https://jundongl.github.io/scikit-feature/datasets.html"
 
-# A home that has not answered for so long is down; half of it is too short for a slow line.
+# Seconds without an answer after which a home counts as down. Half would fail on a slow line; twice
+# would keep a user waiting.
 TIMEOUT = 60
 
 

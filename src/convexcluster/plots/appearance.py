@@ -35,6 +35,7 @@ COLOURS = (
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 # Clusters beyond the last combination of colour and marker are drawn as small grey dots.
 N_STYLES = len(COLOURS) * len(MARKERS)
+# Clusters without a style of their own; lines and letters; the shade behind a chosen interval.
 GREY = "#8a8a8a"
 INK = "#222222"
 SHADE = "#f6d9a8"
@@ -164,7 +165,7 @@ def draw_points(
     legend(ax, len(ranks))
 
 
-# A legend of more entries hides the plot and is not read.
+# Entries of a legend. Twice as many are taller than the axes.
 LEGEND_LENGTH = 12
 
 

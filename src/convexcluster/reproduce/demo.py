@@ -20,8 +20,9 @@ import numpy as np
 from ..problem import Floats, Ints
 from .writing import figure, save_figure
 
+# Clusters of the rings: four blobs and the circle.
 TOLD = 5
-# The paper's choice for its synthetic data.
+# The paper's parameters for its synthetic data.
 PAPER: dict[str, Any] = {"n_neighbors": 6, "weight_bandwidth": 100.0, "gamma": 1.0}
 
 

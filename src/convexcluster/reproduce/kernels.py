@@ -10,15 +10,17 @@ import numpy as np
 from ..problem import Floats
 from . import paper, score, table1
 from .cells import Cell, Result
-from .methods import Method, Params, Partition, combinations, path_partitions
+from .methods import Contender, Params, Partition, combinations, path_partitions
 from .page import Page, Results
 from .writing import markdown_table
 
 NAMES = ("lymphoma", "orlraws10P", "lung", "GLIOMA", "mnist500")
-# All degrees and three of the paper's 41 biases, so that each kernel has about as many settings as
-# the Gaussian one in Table 1.
+# The paper's degrees, all of them.
 DEGREES = [2, 3, 4, 5, 6]
+# Three of the paper's 41 biases: a polynomial kernel then has about as many settings as the
+# Gaussian kernel in Table 1.
 BIASES = [-1.0, 0.0, 1.0]
+# Slopes of the hyperbolic tangent, as many as there are degrees; the paper does not give its own.
 SCALES = [0.25, 0.5, 1.0, 2.0, 4.0]
 GRIDS = {
     "Polynomial": combinations(degree=DEGREES, c=BIASES),
@@ -47,7 +49,7 @@ def study(name: str, kernel: str) -> Result:
     X, y = score.benchmark(name)
     k = len(np.unique(y))
     kind = "standardised" if name in paper.CONTINUOUS else "none"
-    method = Method(GRIDS[kernel], _partitions, lambda X, k: {})
+    method = Contender(GRIDS[kernel], _partitions, lambda X, k: {})
     counts = {"paper": paper.TABLE1_CLUSTERS[name], "classes": k}
     # The bias of an inner product means something only for rows of like length: keep the rotation
     # out, which centres.

@@ -25,7 +25,7 @@ from ..graph import Graph, incidence
 from ..problem import Floats, Problem
 from . import paper, score, table1
 from .cells import Cell, Result
-from .methods import elbow_of, median_distance
+from .methods import elbow_of, gaussian_points, median_distance, paper_graph
 from .page import Page, Results
 from .writing import markdown_table
 
@@ -82,10 +82,7 @@ def _labels(A: Floats, k: int | None) -> Any:
 
 def study(name: str, settings: dict[str, Any], rho: float) -> Result:
     """Cell: objective and NMI of the sweep, the shortcut's limit, Ward on Z, and the optimum."""
-    from ..embedding import embed
-    from ..kernels import resolve_kernel
     from ..solvers import solve
-    from ..weights import build_graph
 
     if name == "rings":
         X, y = score.rings(5, 0)
@@ -95,13 +92,8 @@ def study(name: str, settings: dict[str, Any], rho: float) -> Result:
         X = score.prepare(X, settings["preprocessing"], rotate=True)
         unit = median_distance(X)
     params = settings["params"]
-    Z = embed(X, resolve_kernel("rbf", params["sigma1"] * unit)).Z
-    graph = build_graph(
-        X,
-        n_neighbors=params["neighbors"],
-        bandwidth=params["sigma2"] * unit,
-        normalize=name != "rings",
-    )
+    Z = gaussian_points(X, params["sigma1"] * unit)
+    graph = paper_graph(X, params, unit, normalize=name != "rings")
     problem = Problem.of(Z, graph.edges, graph.weights, params["gamma"])
     optimum = solve(Z, graph.edges, graph.weights, params["gamma"], tol=1e-6)
     least = problem.objective(optimum.A) - optimum.gap  # a lower bound of F*

@@ -16,7 +16,9 @@ from .methods import METHODS
 from .page import Page, Results
 from .writing import figure, markdown_table
 
+# Draws of the rings. The standard error of a mean is sd/√20; half as many draws make it sd/3.
 SEEDS = 20
+# The paper's numbers of clusters.
 CLUSTERS = range(2, 9)
 
 

@@ -15,7 +15,7 @@ from sklearn.metrics import normalized_mutual_info_score
 from ..problem import Floats, Ints
 from . import paper
 from .cells import Result
-from .methods import METHODS, Method, Params, Partition
+from .methods import METHODS, Contender, Params, Partition
 
 PREPROCESSING = ("none", "standardised")
 
@@ -60,7 +60,7 @@ def nmi(y: Ints, labels: Ints) -> float:
 def best_by_rule(
     X: Floats,
     y: Ints,
-    method: Method,
+    method: Contender,
     counts: dict[str, int],
     preprocessings: Iterable[str] = PREPROCESSING,
     rotate: bool = True,

@@ -9,7 +9,7 @@ import numpy as np
 
 from . import paper, score, table1
 from .cells import Cell, Result
-from .methods import elbow_of, median_distance
+from .methods import elbow_of, gaussian_points, median_distance, paper_graph
 from .one_sweep import one_sweep
 from .page import Page, Results
 from .writing import figure, markdown_table
@@ -32,16 +32,14 @@ SYMBOLS = {"sigma1": "σ₁", "sigma2": "σ₂", "gamma": "γ", "rho": "ρ"}
 
 def solved(sigma1: float, sigma2: float, gamma: float, rho: float, sweep: bool) -> dict[str, Any]:
     """Clusters of the rings (seed 0) at one setting: of the optimum, or of the one sweep at ρ."""
-    from ..embedding import embed
-    from ..kernels import resolve_kernel
     from ..labels import fusion_labels, sse_curve, ward_tree
     from ..numerics.linkage import cut
     from ..solvers import solve
-    from ..weights import build_graph
 
     X, y = score.rings(5, 0)
-    Z = embed(X, resolve_kernel("rbf", sigma1)).Z
-    graph = build_graph(X, n_neighbors=int(paper.RINGS["n_neighbors"]), bandwidth=sigma2)
+    Z = gaussian_points(X, sigma1)
+    params = {"neighbors": int(paper.RINGS["n_neighbors"]), "sigma2": sigma2}
+    graph = paper_graph(X, params, 1.0, normalize=False)
     if sweep:
         A = one_sweep(Z, graph, gamma, rho)
     else:
@@ -142,19 +140,14 @@ def printed_rings() -> Result:
 
 def tuned_real(name: str, settings: dict[str, Any]) -> Result:
     """Cell: SSE_k of a real set at a setting of Table 1."""
-    from ..embedding import embed
-    from ..kernels import resolve_kernel
     from ..labels import sse_curve, ward_tree
     from ..path import solve_path
-    from ..weights import build_graph
 
     X, _ = score.benchmark(name)
     X = score.prepare(X, settings["preprocessing"], rotate=True)
     params, unit = settings["params"], median_distance(X)
-    Z = embed(X, resolve_kernel("rbf", params["sigma1"] * unit)).Z
-    graph = build_graph(
-        X, n_neighbors=params["neighbors"], bandwidth=params["sigma2"] * unit, normalize=True
-    )
+    graph = paper_graph(X, params, unit)
+    Z = gaussian_points(X, params["sigma1"] * unit)
     path = solve_path(Z, graph.edges, graph.weights, [params["gamma"]])
     fused, C = path.labels(gamma=params["gamma"]), path.centroids(params["gamma"])
     masses = np.bincount(fused).astype(np.float64)

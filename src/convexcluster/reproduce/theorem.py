@@ -23,13 +23,20 @@ from .cells import Cell, Result
 from .page import Page, Results
 from .writing import figure, markdown_table
 
+# r, and the number of true centroids; the centroids need r ≥ GROUPS.
 DIMENSIONS = 5
-SIGMA = 0.5
 GROUPS = 3
+# σ, in units of the distance between true centroids: with twice as much the groups overlap.
+SIGMA = 0.5
+# Draws at each size. With half as many a bound that fails in one draw of ten may not be seen to.
 REPEATS = 20
+# n of the complete graph, which has n(n − 1)/2 edges: twice the largest takes four times as long.
 COMPLETE_SIZES = (20, 40, 80, 160)
+# γ over the theorem's threshold 2z₀/w_min: far below, below, at it and above.
 GAMMA_FACTORS = (0.01, 0.1, 1.0, 10.0)
+# n of the sparse graph; three decades show the rate of the error.
 SPARSE_SIZES = (100, 1_000, 10_000, 100_000)
+# α of the remark: n^α pairs have a weight, far fewer than the n^2 of the theorem.
 ALPHA = 0.4
 DENSE_HEADER = ["n", "γ / threshold", "clusters", "error", "bound", "above the bound"]
 
