@@ -13,7 +13,7 @@ from convexcluster.certificate.rounding import roundings
 from convexcluster.graph import components, incidence
 from convexcluster.partition import means
 from convexcluster.solvers import SOLVERS, auto, prove, sweeps
-from convexcluster.solvers.routed import routed
+from convexcluster.solvers.on_path import routed
 from problems import knn_edges
 
 

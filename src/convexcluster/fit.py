@@ -32,8 +32,7 @@ from .problem import Floats, Ints, Problem, Solution, Status
 from .rows import Rows
 from .selection import Null, Selection, select, select_at
 from .settings import Settings
-from .solvers import prove, solve_problem
-from .solvers.routed import routed
+from .solvers import prove, routed, solve_problem
 from .weights import FEW_FEATURES, automatic_graph, build_graph
 
 # The relative gap of a path of which one γ is certified, by solving there once more. The choice

@@ -19,9 +19,9 @@ from ..certificate import duality_gap
 from ..problem import Floats, Problem, Solution, Status
 from . import admm, algorithm1, ama, auto, mm, ssnal, sweeps
 from .driver import drive
-from .proof import prove
+from .on_path import prove, routed
 
-__all__ = ["SOLVERS", "Solver", "prove", "solve", "solve_problem"]
+__all__ = ["SOLVERS", "Solver", "prove", "routed", "solve", "solve_problem"]
 
 Solver = Callable[[Problem, float, int | None, Floats | None], Solution]
 

@@ -22,10 +22,9 @@ from ..certificate import dual_point, project
 from ..graph import incidence
 from ..numerics.laplacian import factor
 from ..problem import Floats, Problem
-from .driver import Method, Point
+from .driver import Method, Point, balanced, rebalances
 
 RELAXATION = 1.6  # 1.5–1.8 is the range in which over-relaxation is known to pay (Boyd §3.4.3)
-IMBALANCE = 5.0  # ratio of the residuals beyond which a new factor pays for itself
 
 
 def iterates(problem: Problem, warm: Floats | None, target: float) -> Iterator[Point]:
@@ -50,19 +49,6 @@ def iterates(problem: Problem, warm: Floats | None, target: float) -> Iterator[P
             rho_old, rho = rho, balanced(rho, primal, dual)
             if rho != rho_old:
                 solve = factor(problem.edges, np.full(len(c), rho), problem.masses)
-
-
-def rebalances(step: int) -> bool:
-    """Whether ρ may change: at 10, 20, 40, …, so that it settles, as the convergence proof asks."""
-    tens, rest = divmod(step, 10)
-    return rest == 0 and tens & (tens - 1) == 0
-
-
-def balanced(rho: float, primal: float, dual: float) -> float:
-    """ρ moved by the root of the ratio of the residuals, where they are out of balance."""
-    if max(primal, dual) <= IMBALANCE * min(primal, dual):
-        return rho
-    return rho * float(np.clip(np.sqrt(primal / max(dual, 1e-300)), 0.1, 10.0))
 
 
 METHOD = Method(iterates, max_iter=20_000, every=10)

@@ -25,8 +25,7 @@ import numpy as np
 from ..certificate import project
 from ..graph import incidence
 from ..problem import Floats, Problem, Solution
-from .admm import balanced, rebalances
-from .driver import Method, Point, drive
+from .driver import Method, Point, balanced, drive, rebalances
 
 MEMORY = 2e9  # bytes for β, μ and t, n(n−1)/2 × n each: n up to about 550
 

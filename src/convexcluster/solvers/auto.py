@@ -18,8 +18,8 @@ from scipy import sparse
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from ..certificate import duality_gap, project
+from ..certificate.flows import electrical
 from ..graph import components
-from ..numerics.laplacian import solve_laplacian
 from ..partition import first, fused, means
 from ..problem import Floats, Ints, Problem, Solution, Status
 from . import ssnal, sweeps
@@ -181,7 +181,5 @@ def _carried(problem: Problem, labels: Ints) -> bool:
 def full_fusion_flow(problem: Problem) -> Floats:
     """The electrical flow λ_l = w_l(y_i − y_j), L_w Y = MZ, of centred components."""
     labels = components(problem.edges, problem.n)
-    b = problem.masses[:, None] * problem.Z
-    Y = solve_laplacian(problem.edges, problem.weights, b, labels, rough=True)
-    i, j = problem.edges.T
-    return problem.weights[:, None] * (Y[i] - Y[j])
+    demand = problem.masses[:, None] * problem.Z
+    return electrical(problem.edges, problem.weights, demand, labels, problem.masses)

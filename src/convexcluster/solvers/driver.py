@@ -115,3 +115,21 @@ def polish(problem: Problem, point: Point, target: float = 0.0) -> tuple[Floats,
             return A, gap
     own = duality_gap(problem, point.A, point.Lam, A_dual)
     return (A, gap) if gap <= own else (point.A, own)
+
+
+# Ratio of the residuals beyond which ρ of an ADMM moves. Half of it renews factors for little gain;
+# twice the ratio lets one residual lag behind the other.
+IMBALANCE = 5.0
+
+
+def rebalances(step: int) -> bool:
+    """Whether ρ may change: at 10, 20, 40, …, so that it settles, as the convergence proof asks."""
+    tens, rest = divmod(step, 10)
+    return rest == 0 and tens & (tens - 1) == 0
+
+
+def balanced(rho: float, primal: float, dual: float) -> float:
+    """ρ moved by the root of the ratio of the residuals, where they are out of balance."""
+    if max(primal, dual) <= IMBALANCE * min(primal, dual):
+        return rho
+    return rho * float(np.clip(np.sqrt(primal / max(dual, 1e-300)), 0.1, 10.0))

@@ -1,0 +1,264 @@
+"""From the clusters of a path to a solution with a gap, and on to a proof of the partition.
+
+A path knows the clusters of a γ but not the dual inside them. Input is a problem, a partition and
+its centroids; output a feasible dual and its duality gap. With c the optimum of the reduced problem
+(:mod:`convexcluster.certificate.reduced`) let λ_l = c_l u_l between clusters, and inside a flow
+that meets as much as it can of what is left of every sample,
+
+    b_i = m_i(z_i − c_t) − γ Σ_{j∉C_t} w_ij u_{t,s(j)}.
+
+All terms of the gap vanish but one: G = ½ Σ ‖b_i − (DᵀΛ)_i‖²/m_i. Electrical corrections take
+orders of magnitude off it, each for the price of a few of the sweeps that carry demand one edge at
+a time and alone would need hundreds; what the capacities hold up is left to sweeps.
+
+The exact test of a partition needs more digits than the centroids do: at the tolerance of a solve,
+neighbours nearer to each other than the radius cannot be told from fused ones. Solves to smaller
+tolerances follow until it succeeds (:func:`prove`).
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from ..certificate import Certificate, certify, dual_point, duality_gap, on_rows, project
+from ..certificate.flows import correction, electrical
+from ..certificate.reduced import gradient, meeting, newton, reduce
+from ..graph import incidence
+from ..problem import Floats, Ints, Problem, Solution, Status
+from . import auto
+from .sweeps import iterates
+
+# Unknowns of the reduced problem (clusters × dimensions) above which Newton is not tried. Twice
+# as many: a step may take seconds, and with so many clusters there is little to route. Half as
+# many: more solves go on from the path's centroids, whose gap is larger.
+NEWTON_UNKNOWNS = 300_000
+
+# Unknowns up to which Newton runs to rounding: its steps cost nothing there. Twice as many: the
+# last steps, which do not show in the gap, begin to cost. Half as many: proofs of small
+# partitions start with fewer digits.
+FEW_UNKNOWNS = 10_000
+
+# The share of the target that Newton may leave beyond FEW_UNKNOWNS. Half of it can cost one more
+# step, the dearest one; twice as much is taken from what the flow may miss.
+NEWTON_SHARE = 1e-2
+
+# Beyond FEW_UNKNOWNS Newton sets out if the gap of the centroids is within this factor of the
+# target. Further away clusters are about to fuse and F has kinks nearby, where a larger factor
+# wastes steps; a smaller one leaves to sweeps what a step or two would do.
+NEWTON_REACH = 10.0
+
+# The share of the target that the flow may miss: the rest is for round-off and what Newton left.
+# Half of it asks for corrections that the gap does not need; near 1 the sum may exceed the
+# target.
+FLOW_SHARE = 0.8
+
+# Electrical corrections at most. Each leaves at most the share STALLED of the gap or is the last,
+# so that eight gain five digits and more are hardly ever asked for; half as many end flows that
+# still gain.
+CORRECTIONS = 8
+
+# A correction that leaves more than this share of the gap has not paid: what is left sits at
+# single saturated edges, where sweeps are faster. A larger share goes on correcting there; a
+# smaller one leaves to sweeps what corrections do better.
+STALLED = 0.2
+
+# The share of its capacity that a saturated edge keeps as conductance. More pushes flow through
+# edges that cannot take it, which the next correction has to take back: on graphs of 10,000
+# samples 0.005 needs three corrections and 0.02 four, where 0.001 needs two. Less makes the
+# system of the flow worse conditioned.
+LEAST_SLACK = 0.001
+
+# What a flow misses has few directions, as it sits at the saturated edges: this share of its
+# energy lies in about a quarter of the dimensions, and the next correction sees the rest. With
+# 0.98 each correction can gain a factor of 50 at most; with 0.995 its systems have more columns.
+ENERGY = 0.99
+
+# Sweeps between two looks at the gap. Half as many: rates of so few sweeps are noisy, and a solve
+# that would succeed is given up. Twice as many: up to nine sweeps are done in vain.
+SWEEPS = 5
+
+# Blocks of sweeps that may still lie ahead at the rate of the last one. Either the clusters are
+# those of the optimum, and a few dozen sweeps reach the goal, or no number of them does: twice as
+# many blocks cost the solves that fail, half as many end solves that would succeed.
+BLOCKS_AHEAD = 6
+
+# The share of the target to which sweeps go on for a proof of the partition, while that is cheap.
+# A larger one leaves more proofs to further solves; a smaller one adds sweeps to solves whose
+# partition is proved already.
+SHARP = 1e-4
+
+# Beyond the target a block of sweeps must leave at most this share of the gap. A larger share
+# goes on where a further solve is faster; a smaller one stops although four blocks would do.
+CHEAP = 0.1
+
+# Relative tolerances at which a proof is tried again; floating point ends near 1e-17. Sweeps
+# converge linearly, so that each costs about as much as the one before. Finer steps test more
+# often, coarser ones solve further than the proof needs.
+TOLERANCES = (1e-9, 1e-12, 1e-15)
+
+
+def routed(
+    problem: Problem, labels: Ints, centers: Floats, target: float, sharp: bool = False
+) -> Solution:
+    """Find a dual of the partition ``labels`` whose gap is at most ``target``, if routing can.
+
+    Parameters
+    ----------
+    problem : Problem
+    labels : ndarray of shape (n,)
+        Connected clusters.
+    centers : ndarray of shape (k, r)
+        Their centroids, near the optimum of the reduced problem.
+    target : float
+        Gap at which to stop.
+    sharp : bool
+        Whether to go on where that is cheap: a proof of the partition needs more digits.
+
+    Returns
+    -------
+    Solution
+        Converged if the gap is at most ``target``; otherwise a start for a solver.
+
+    Examples
+    --------
+    >>> problem = Problem.of([[0.0], [1.0], [9.0]], [[0, 1], [1, 2]], [1.0, 1.0], gamma=1.2)
+    >>> found = routed(problem, np.array([0, 0, 1]), np.array([[1.0], [8.0]]), 1e-9)
+    >>> found.A.ravel().round(9).tolist(), found.status.name
+    ([1.1, 1.1, 7.8], 'CONVERGED')
+    """
+    small = reduce(problem, labels)
+    C = centers
+    if small.Z.size <= FEW_UNKNOWNS or (
+        small.Z.size <= NEWTON_UNKNOWNS and _near(small, centers, target)
+    ):
+        enough = NEWTON_SHARE * target if small.Z.size > FEW_UNKNOWNS else 0.0
+        best = newton(small, centers, enough=enough)
+        C = centers if best is None else best
+    i, j = problem.edges.T
+    inside = labels[i] == labels[j]
+    Lam = np.zeros((len(i), problem.Z.shape[1]))
+    apart = C[labels[i[~inside]]] - C[labels[j[~inside]]]
+    length = np.maximum(np.linalg.norm(apart, axis=1), np.finfo(float).tiny)
+    Lam[~inside] = (problem.c[~inside] / length)[:, None] * apart
+    if inside.any() and problem.gamma > 0:
+        demand = problem.masses[:, None] * (dual_point(problem, Lam) - C[labels])
+        Lam[inside] = _flow(problem, inside, demand, labels, target, sharp)
+    Lam = project(Lam, problem.c)
+    gap = duality_gap(problem, C[labels], Lam)
+    status = Status.CONVERGED if gap <= target else Status.STALLED
+    return Solution(C[labels], Lam, gap, problem.relative(gap), status, 1)
+
+
+def _near(small: Problem, C: Floats, target: float) -> bool:
+    """Whether Newton is likely to get from C to ``target`` in a step or two."""
+    if meeting(small, C):
+        return False
+    G = gradient(small, C)
+    return 0.5 * float(np.einsum("ik,ik,i->", G, G, 1.0 / small.masses)) <= NEWTON_REACH * target
+
+
+def _flow(
+    problem: Problem,
+    inside: np.ndarray,
+    demand: Floats,
+    labels: Ints,
+    target: float,
+    sharp: bool,
+) -> Floats:
+    """The flow within capacity that misses least, by its share of the gap, of ``demand``."""
+    edges, c, masses = problem.edges[inside], problem.c[inside], problem.masses
+    D = incidence(edges, problem.n)
+    Lam = project(electrical(edges, c, demand, labels, masses), c)
+    best, least, goal = np.zeros_like(Lam), np.inf, FLOW_SHARE * target
+    for _ in range(CORRECTIONS):
+        missing = demand - D.T @ Lam
+        gap = 0.5 * float(np.sum(missing**2 / masses[:, None]))
+        stalled = not gap <= STALLED * least  # nan where capacities differ by more than floats hold
+        if gap < least:
+            best, least = Lam, gap
+        if stalled or gap <= goal:
+            break
+        axes = _main_axes(missing)
+        along = correction(edges, c, Lam, missing @ axes, labels, masses, LEAST_SLACK)
+        Lam = project(Lam + along @ axes.T, c)
+    floor = SHARP * target if sharp else goal
+    return best if least <= floor else _swept(edges, c, demand, masses, best, goal, floor)
+
+
+def _swept(
+    edges: Ints, c: Floats, demand: Floats, masses: Floats, flow: Floats, goal: float, floor: float
+) -> Floats:
+    """Sweeps with momentum from ``flow`` to ``goal``, and on to ``floor`` while that is cheap.
+
+    What a flow misses is the point A_Λ of the problem whose samples are demand/m.
+    """
+    inner = Problem(demand / masses[:, None], edges, c, 1.0, masses)
+    before = np.inf
+    for step, point in enumerate(iterates(inner, flow, goal), start=1):
+        if step % SWEEPS:
+            continue
+        gap = 0.5 * float(masses @ np.einsum("ik,ik->i", point.A, point.A))
+        rate = gap / before
+        if gap <= floor or not (rate <= CHEAP if gap <= goal else gap * rate**BLOCKS_AHEAD <= goal):
+            break
+        before = gap
+    return point.Lam
+
+
+def _main_axes(X: Floats) -> Floats:
+    """Orthonormal columns with the share ``ENERGY`` of ‖X‖²."""
+    values, vectors = np.linalg.eigh(X.T @ X)
+    energy = np.cumsum(values[::-1])
+    count = int(np.searchsorted(energy, ENERGY * energy[-1])) + 1
+    return np.ascontiguousarray(vectors[:, ::-1][:, :count])
+
+
+def prove(
+    problem: Problem,
+    solution: Solution,
+    *,
+    embedding_error: float = 0.0,
+    coarsening_error: float = 0.0,
+    clipped_share: float = 0.0,
+    max_iter: int | None = None,
+) -> tuple[Solution, Certificate]:
+    """Tighten ``solution`` until its partition is certified, or as far as floating point goes.
+
+    Parameters
+    ----------
+    problem : Problem
+    solution : Solution
+        Of that problem, by any solver.
+    embedding_error, coarsening_error, clipped_share : float
+        As in :func:`convexcluster.certificate.certify`.
+    max_iter : int, optional
+        Limit on the iterations of each further solve.
+
+    Returns
+    -------
+    Solution, Certificate
+        The last solution and what is proved about it; the reason says what stands in the way.
+
+    Examples
+    --------
+    >>> from convexcluster import solve
+    >>> problem = Problem.of([[0.0], [1.0], [9.0]], [[0, 1], [1, 2]], [1.0, 1.0], gamma=1.2)
+    >>> rough = solve(problem.Z, problem.edges, problem.weights, 1.2, tol=1e-2)
+    >>> exact, certificate = prove(problem, rough)
+    >>> certificate.partition, exact.relative_gap < 1e-9
+    ('certified', True)
+    """
+    proved = partial(certify, problem, embedding_error=embedding_error, clipped_share=clipped_share)
+    found = proved(solution)
+    for tol in TOLERANCES:
+        hopeless = "embedding error" in found.partition  # more digits do not help against τ
+        if found.partition == "certified" or hopeless:
+            break
+        if solution.relative_gap > tol:
+            solution = auto.solve(problem, tol * problem.scale, max_iter, solution.Lam)
+            found = proved(solution)
+        if solution.status is not Status.CONVERGED:
+            break
+    return solution, on_rows(found, coarsening_error)
