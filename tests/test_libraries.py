@@ -9,9 +9,9 @@ import pytest
 from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 
-from convexcluster.neighbors import nearest_neighbors, tied_neighbors
 from convexcluster.numerics import multigrid
 from convexcluster.numerics.laplacian import factor, laplacian
+from convexcluster.weights.neighbors import nearest_neighbors, tied_neighbors
 
 pyamg = pytest.importorskip("pyamg")
 
