@@ -210,18 +210,30 @@ def test_routing_loops(case):
     by_cluster = residuals(case.masses, case.A, case.labels, center)
     np.testing.assert_allclose(by_cluster, np.bincount(case.labels, error))
     wanted = np.arange(case.count) % 2 == 0
-    nodes, inside, si, sj = subgraph(case.tail, case.head, case.labels, wanted)
+    nodes, inside, own_tail, own_head = subgraph(case.tail, case.head, case.labels, wanted)
     np.testing.assert_array_equal(nodes, np.flatnonzero(wanted[case.labels]))
-    np.testing.assert_array_equal(nodes[si], case.tail[inside])
-    np.testing.assert_array_equal(nodes[sj], case.head[inside])
+    np.testing.assert_array_equal(nodes[own_tail], case.tail[inside])
+    np.testing.assert_array_equal(nodes[own_head], case.head[inside])
     kappa = conductances(case.c, case.w, inside, case.Lam, 0.02)
     used = np.linalg.norm(case.Lam[inside], axis=1) / case.c[inside]
     np.testing.assert_allclose(kappa, case.w[inside] * np.maximum(1 - used, 0.02))
     y = np.random.default_rng(1).normal(size=(len(nodes), case.r))
     expected = case.Lam.copy()
-    expected[inside] += kappa[:, None] * (y[si] - y[sj])
+    expected[inside] += kappa[:, None] * (y[own_tail] - y[own_head])
     expected[inside] = project(expected, case.c)[inside]
-    push(case.tail, case.head, case.c, case.inv_mass, inside, si, sj, kappa, y, case.Lam, case.A)
+    push(
+        case.tail,
+        case.head,
+        case.c,
+        case.inv_mass,
+        inside,
+        own_tail,
+        own_head,
+        kappa,
+        y,
+        case.Lam,
+        case.A,
+    )
     np.testing.assert_allclose(case.Lam, expected, atol=1e-12)
     dual = case.Z - (case.D.T @ expected) * case.inv_mass[:, None]
     np.testing.assert_allclose(case.A, dual, atol=1e-12)

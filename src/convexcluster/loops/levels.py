@@ -1,7 +1,7 @@
 """Contracted graphs: parallel edges summed, duals carried up and down.
 
-Contracting nodes by ``labels`` turns the edges between two groups into one edge of weight ΣW and
-dual Σ ±λ. ``up[l]`` is the edge above l (−1 inside a group) and ``share[l]`` = ± W_l / ΣW, so that
+Contracting nodes by ``labels`` turns the edges between two groups into one edge of weight Σw and
+dual Σ ±λ. ``up[l]`` is the edge above l (−1 inside a group) and ``share[l]`` = ± w_l / Σw, so that
 a dual above comes down as λ_l = share · λ_up: parallel, and feasible whenever the one above is.
 """
 
@@ -60,7 +60,7 @@ def _fill_contracted(
 def contract_edges(
     tail: Ints, head: Ints, w: Floats, labels: Ints, count: int
 ) -> tuple[Ints, Ints, Floats, Ints, Floats]:
-    """Edges (i, j, ΣW) between groups, with ``up`` and ``share`` of the edges below."""
+    """Edges (tail, head, Σw) between groups, with ``up`` and ``share`` of the edges below."""
     x, y = labels[tail], labels[head]
     lower = np.minimum(x, y)[x != y]
     start = np.zeros(count, dtype=np.int64)

@@ -42,14 +42,15 @@ def subgraph(
         t = labels[tail[e]]
         if t == labels[head[e]] and wanted[t]:
             size += 1
-    inside, si, sj = np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.int64)
+    inside = np.empty(size, np.int64)
+    own_tail, own_head = np.empty_like(inside), np.empty_like(inside)
     size = 0
     for e in range(len(tail)):
         t = labels[tail[e]]
         if t == labels[head[e]] and wanted[t]:
-            inside[size], si[size], sj[size] = e, number[tail[e]], number[head[e]]
+            inside[size], own_tail[size], own_head[size] = e, number[tail[e]], number[head[e]]
             size += 1
-    return nodes[:count].copy(), inside, si, sj
+    return nodes[:count].copy(), inside, own_tail, own_head
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -83,19 +84,22 @@ def push(
     c: Floats,
     inv_mass: Floats,
     inside: Ints,
-    si: Ints,
-    sj: Ints,
+    own_tail: Ints,
+    own_head: Ints,
     kappa: Floats,
     y: Floats,
     Lam: Floats,
     A: Floats,
 ) -> None:
-    """λ ← Proj(λ + κ(y_i − y_j)) on the inner edges, and a with it."""
+    """λ ← Proj(λ + κ(y_i − y_j)) on the edges ``inside``, and A with it.
+
+    ``own_tail`` and ``own_head`` are the ends of those edges in the numbers of y.
+    """
     r = y.shape[1]
     for q in range(len(inside)):
         e = inside[q]
         row, ai, aj = Lam[e], A[tail[e]], A[head[e]]
-        yi, yj = y[si[q]], y[sj[q]]
+        yi, yj = y[own_tail[q]], y[own_head[q]]
         x, z = inv_mass[tail[e]], inv_mass[head[e]]
         s = 0.0
         for k in range(r):
