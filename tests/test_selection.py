@@ -301,7 +301,7 @@ def test_eigenvalues_show_as_many_groups_as_there_are():
     assert (shown[3:] < 0.5).all()
     assert (np.abs(shown) <= 1).all()
     assert drop.argmax() + 1 == 3
-    assert null_of(X[:, :3]).places
+    assert null_of(X[:, :3]).planar
 
 
 @pytest.mark.parametrize("d", [2, 6])

@@ -20,7 +20,7 @@ def watched() -> bool:
 
 
 # Shown until the first progress of a task: the wait after an install is then no riddle.
-FIRST_RUN = "the first run after an install compiles, for about ten seconds"
+FIRST_RUN = "compiling, if this is the first run"
 
 
 @contextmanager
@@ -41,13 +41,15 @@ def working(task: str, note: str = "") -> Iterator[Callable[..., None]]:
         console=Console(stderr=True, force_terminal=True),  # watched() has decided
         transient=True,
     ) as progress:
-        bar = progress.add_task(task, total=None)
+
+        def text(note: str) -> str:
+            return f"{task}: {note}" if note else task
+
+        bar = progress.add_task(text(note), total=None)
 
         def advance(done: int, total: int | None = None, note: str = "") -> None:
-            text = f"{task}: {note}" if note else task
-            progress.update(bar, completed=done, total=total, description=text)
+            progress.update(bar, completed=done, total=total, description=text(note))
 
-        advance(0, note=note)
         yield advance
 
 
