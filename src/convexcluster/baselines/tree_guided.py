@@ -27,8 +27,8 @@ from ..problem import Floats, Ints, check_gamma
 # Features up to which Borůvka's search on a k-d tree is near-linear. With twice as many features a
 # box of the k-d tree is near to every sample, and the search visits all of them.
 TREE_DIMENSIONS = 10
-# Samples up to which Prim's n² distances cost less than Borůvka's rounds, as measured; from twice as
-# many on Prim's time is four times as long.
+# Samples up to which Prim's n² distances cost less than Borůvka's rounds, as measured; twice as
+# many samples take Prim four times as long.
 PRIM_SAMPLES = 2_000
 # Least weight of an edge: a Gaussian weight underflows on a long edge, and γ_max = flow/weight
 # would be infinite. Down to this floor a longer edge still has the smaller weight.

@@ -24,7 +24,7 @@ from .layout import Plane, cluster_ranks, colour_ranks, kernel_name, subsample
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Points of one picture. More points cover each other on axes of usual size and take seconds to draw.
+# Points of one picture. More points cover each other on axes of usual size and take seconds.
 MOST_POINTS = 20_000
 
 
