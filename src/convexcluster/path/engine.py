@@ -30,11 +30,11 @@ from .top import WIDE, Clusters, keep_together, measure, solve_top
 
 # Passes over its edges that a new level costs at every γ (sweeps, lifting, lowering), beside CALLS.
 # A level is made when that is less than what it saves: passes on the top times the nodes that went.
-# Half: many levels that differ little. Twice: sweeps run over nodes that have fused long ago.
+# Half or twice: a twentieth of the passes more or less, for more or fewer levels.
 LEVEL_COST = 12
 
-# Share of the allowed gap for the top level; routing has most of the rest. Half: the top takes a
-# third more passes. Twice: routing has to be sharper, and clusters are opened more often.
+# Share of the allowed gap for the top level; routing has most of the rest. Half: a seventh
+# more passes in all. Twice: routing has too little room, and half again as many graphs are opened.
 TOP_SHARE = 0.25
 
 # Share of the allowed gap that is left unused, for the round-off between the estimate of a step and

@@ -20,8 +20,8 @@ from ..partition import first
 from ..problem import Floats, Ints
 
 # Work is counted in numbers of Λ touched. The Python calls around one pass over a level take as
-# long as touching this many (a tenth of a millisecond). Half: small levels are left by their sweeps
-# for Newton's method too early. Twice: levels are kept that cost more than they save.
+# long as touching this many (a tenth of a millisecond). Half or twice: no difference shows; at a
+# tenth, small levels are left by their sweeps for Newton's method too early.
 CALLS = 10_000
 
 # A level is halved for two threads if a pass touches this many numbers. Half: waking the second

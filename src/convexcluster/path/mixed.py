@@ -26,11 +26,12 @@ from .top import Clusters, measure, solve_top
 MIXED_NODES = 200_000
 
 # Clusters this many edges away from an open one take part, as points. One: clusters beside an open
-# one cannot give way, and the residual comes back. Four: most of the graph takes part.
+# one cannot give way, and some γ stay above their tolerance. Four: most of the graph takes part.
 RINGS = 2
 
 # Share of the room that closed clusters may hold together. Half: more clusters are opened at once.
-# Twice: what stays closed leaves too little room for what is open.
+# Twice: what stays closed leaves too little room, twice as many rounds are needed, and some γ stay
+# above their tolerance.
 LEFT_CLOSED = 0.3
 
 # Share of the room to which a mixed graph is solved. Half: more passes for digits that bringing the

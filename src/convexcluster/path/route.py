@@ -37,57 +37,57 @@ from .levels import Level
 from .top import Clusters, accelerate
 
 # Passes per level on the way down; level 0, where the residual counts, gets twice as many. Half is
-# one direction only. Twice: a path whose routing succeeds anyway spends a third more on passes.
+# one direction only: twice as many clusters have to be opened. Twice: an eighth more passes for a
+# fifth fewer electrical steps, which is no gain.
 DOWN_PASSES = 2
 
-# Passes after an electrical step, which leaves behind what is local and what was clipped. Half: the
-# next electrical step, at fifty passes, is needed sooner. Twice: no residual is left to remove.
+# Passes after an electrical step, which leaves behind what is local and what was clipped. Half:
+# more electrical steps, at fifty passes each. Twice: hardly fewer.
 AFTER_PASSES = 10
 
 # How much further than the extrapolation the duals of a cluster may go, as a share of the last
-# change. Twice: where capacities bend the flow, clipping undoes the step. Half: flows that
-# accelerate with γ lag behind.
+# change. Half or twice: no difference; without a limit, flows that capacities bend overshoot.
 FURTHER = 0.5
 
 # Steps along the last change that are too short to be worth a pass. Half or twice: no difference,
-# for the residual changes by its square.
+# for the residual changes by the square of the step.
 NO_STEP = 0.02
 
-# Conductance left to a saturated edge, as a share of w. Half: the system is worse conditioned and
-# saturated edges hardly turn. Twice: more flow is sent where it is clipped.
+# Conductance left to a saturated edge, as a share of w: the edge can still turn, and carry flow
+# back. Half or twice: no difference; at 0 the system may be singular.
 LEAST_CONDUCTANCE = 0.02
 
-# An electrical step is solved to this share of ‖rhs‖². Half: a cycle more for digits that clipping
-# spoils. Twice: the error of the system shows beside that of clipping.
+# An electrical step is solved to this share of ‖rhs‖². Half or twice: no difference, as clipping
+# spoils more than the last digit.
 SYSTEM_TOL = 0.01
 
-# Electrical steps in a row; the residual falls by STALLED_STEP or more in each, so that six are a
-# factor of 250. Twice: no use, for later steps stall.
+# Electrical steps in a row. Half or twice: no difference, as steps stall before.
 ELECTRICAL_STEPS = 6
 
 # An electrical step that leaves more than this share of the residual has met the capacities. Half:
-# good steps end the row. Twice: steps are repeated that sweeps would beat.
+# good steps end the row. Twice: more steps, which sweeps would beat.
 STALLED_STEP = 0.4
 
-# Passes with momentum that polish a residual: together they cost as much as one electrical step on
-# the same clusters. Half: polishing ends before momentum has set in. Twice: a residual that polish
-# cannot remove costs twice as much.
+# Passes with momentum that polish a residual, at the cost of one electrical step on the same
+# clusters. Half: polishing ends before momentum has set in. Twice: a residual that polishing cannot
+# remove costs twice as much.
 POLISH_PASSES = 48
 
-# How many times the goal a residual may be for polishing to be tried first. Half: electrical steps
-# are taken for residuals that fifty passes remove. Twice: polishing fails more often than not.
+# How many times the goal a residual may be for polishing to be tried first. Half: more electrical
+# steps for residuals that fifty passes would remove. Twice: polishing fails more often.
 POLISH_REACH = 10
 
-# Rounds of polishing at the end, each of which must leave at most POLISH_GAIN of the residual.
-# What rounds cannot do, opening clusters must, at many times the cost. Half: clusters are opened
-# that two more rounds would have saved. Twice: the last rounds gain nothing.
+# Rounds of polishing at the end. What rounds cannot do, opening clusters must, at many times the
+# cost. Half or twice: no difference, as rounds succeed or end by POLISH_GAIN before.
 POLISH_ROUNDS = 4
 
-# See POLISH_ROUNDS. Nearer to 1: rounds go on that would not reach the goal in four.
+# The share of the residual that a round may leave for another round to follow. Half: rounds are
+# given up that would have saved an opening. Near 1: rounds that do not reach the goal.
 POLISH_GAIN = 0.8
 
-# Share of the goal that clusters may hold together and still be left alone. Half: more clusters are
-# worked on for a residual that does not count. Twice: the others must do better than they can.
+# Share of the goal that clusters may hold together and still be left alone. Half: more clusters
+# are worked on for a residual that does not count. Twice: the others must do better than they can,
+# and more clusters are opened.
 LIGHT = 0.2
 
 

@@ -25,46 +25,48 @@ from .halves import over_halves
 from .levels import CALLS, Duals, Level
 
 # The share of its capacity that an edge must leave unused to count as fused. Sweeps project
-# saturated duals on the sphere exactly, so that anything above round-off separates the two. A
-# tenth: edges that are about to saturate count as fused and have to be split at the next γ. Ten
+# saturated duals on the sphere exactly, so that anything above round-off separates the two. Half:
+# edges that are about to saturate count as fused, and a fourth more graphs have to be opened. Ten
 # times: clusters fall into pieces that the certificate does not ask for.
 MARGIN = 1e-3
 
-# The same where MARGIN leaves too large a gap; at 1e-14 it would read off round-off.
+# The same where MARGIN leaves too large a gap. Half or twice: no difference; at 1e-14 it would read
+# off round-off.
 LAST_MARGIN = 1e-7
 
-# Passes between two steps of momentum: forward and back twice. Half: the point from which momentum
-# is taken has seen the graph once each way, and momentum restarts more often. Twice: half as many
-# steps of momentum for the same passes.
+# Passes between two steps of momentum: forward and back twice. Half: a fourth fewer passes, but a
+# tenth more graphs to open. Twice: a third more passes, as momentum comes half as often.
 TURN = 4
 
-# Passes after which Newton's method takes over; a level so small that calls cost more than the pass
-# may go on for as long as as many passes over CALLS numbers. Half: Newton's method, at some tens of
-# passes per step, starts where sweeps were about to end. Twice: hopeless levels cost twice as much.
+# Passes after which Newton's method takes over; a level so small that calls cost more than a pass
+# may go on for as many passes over CALLS numbers. Half: Newton's method, at some tens of passes per
+# step, starts where sweeps were about to end, and paths take a third longer. Twice: hopeless levels
+# cost twice as much before they are given up.
 MAX_PASSES = 400
 
-# Numbers of Λ that Newton's method may touch, once per step; a level that allows fewer than
-# LEAST_STEPS is left to its sweeps. Half: levels of a quarter of a million numbers keep a gap above
-# their target. Twice: a single system takes seconds.
+# Numbers of Λ that Newton's method may touch, once per step: some seconds. A level that allows
+# fewer than LEAST_STEPS is left to its sweeps. Half: levels of a quarter of a million numbers may
+# keep a gap above their target. Twice: one γ may take twice as long.
 NEWTON_WORK = 2e7
 
-# Half: Newton's method is also tried on levels where it is stopped before it converges. Twice:
-# levels of half a million numbers are left to sweeps.
+# Half: Newton's method is also tried where it is stopped before it converges. Twice: levels of half
+# a million numbers are left to their sweeps.
 LEAST_STEPS = 40
 
-# Steps on a level of any size; a level that needs more does not converge in floating point.
+# Steps on a level of any size. Half or twice: no difference, as Newton's method takes some tens or
+# does not converge in floating point.
 MOST_STEPS = 500
 
-# The share of the target that Newton's method aims at. Twice: reading the clusters off its point,
-# which costs some of the gap, leaves more than the target. Half: a step or two more.
+# The share of the target that Newton's method aims at: reading the clusters off its point costs
+# some of the gap. Half: a step more. Above 1: the reading misses the target.
 NEWTON_SHARE = 0.3
 
 # A level that sweeps brought this close to its target is left at that: routing has room for it.
-# At 1 Newton's method starts for the last per cent; at 4 routing has to be tried again.
+# At 1, Newton's method starts for the last per cent; at 4 routing is left too little room.
 NEAR_ENOUGH = 2.0
 
-# Gain per turn below which sweeps on a residual are given up. Half: a hundred more passes are made
-# for the last fifth of the residual. Twice: residuals that still fall are left to costlier steps.
+# Gain per turn below which sweeps on a residual are given up. Half: passes for the last fifth of
+# the residual. Twice: no difference but for residuals that fall slowly, which are opened instead.
 SLOW = 0.02
 
 # Above this many dimensions sweeps run in single precision, which halves the time of a pass that is
