@@ -12,9 +12,10 @@ from __future__ import annotations
 import numpy as np
 
 from ..kernels import Kernel, Samples, is_sparse
+from ..numerics.axes import principal_axes
 from ..numerics.memory import check_memory
 from ..problem import Floats
-from .result import Embedding, principal_axes
+from .result import Embedding
 
 # K, the eigenvectors and the workspace of the divide-and-conquer eigensolver (2 n² numbers)
 EXACT_MATRICES = 4

@@ -16,9 +16,10 @@ from __future__ import annotations
 import numpy as np
 
 from ..kernels import Kernel, Samples
+from ..numerics.axes import principal_axes
 from ..numerics.memory import check_memory
 from ..problem import Floats
-from .result import Embedding, coordinates, fourier_features, principal_axes
+from .result import Embedding, coordinates, fourier_features
 
 # Without a rank from the user: errors of the kernel near 1/√500.
 DEFAULT_FEATURES = 1_000

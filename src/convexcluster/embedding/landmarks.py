@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..kernels import Kernel, Samples, is_sparse
+from ..numerics.axes import principal_axes
 from ..numerics.memory import check_memory
 from ..problem import Floats, Ints
-from .result import Embedding, principal_axes
+from .result import Embedding
 
 # Without a rank from the user.
 DEFAULT_LANDMARKS = 500

@@ -22,9 +22,10 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from ..kernels import Kernel, Samples
+from ..numerics.axes import principal_axes
 from ..numerics.memory import check_memory
 from ..problem import Floats, Ints
-from .result import Embedding, columns_kept, coordinates, principal_axes
+from .result import Embedding, columns_kept, coordinates
 
 # Without a rank from the user: columns beyond a thousand cost the solver more than they tell, and
 # half a gigabyte of them is what a laptop gives without being asked.

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..kernels import Kernel, Samples, is_sparse
+from ..numerics.axes import ROWS
 from ..problem import Floats, Ints
 
 
@@ -114,27 +115,6 @@ def fourier_features(X: Samples, frequencies: Floats) -> Floats:
     """[cos ωᵀx, sin ωᵀx]/√D for D frequencies ω, so that ‖f(x)‖ = 1."""
     phase = np.asarray(X @ frequencies.T)
     return np.hstack([np.cos(phase), np.sin(phase)]) / np.sqrt(len(frequencies))
-
-
-# Rows per step of a sum over samples: copies stay small beside the matrix itself.
-ROWS = 4_096
-
-
-def principal_axes(L: Floats, masses: Floats) -> tuple[Floats, Floats, Floats]:
-    """Mean, principal axes Q (columns) and variances of the rows of L, mass-weighted, descending.
-
-    Axes whose variance is round-off are dropped; at least one is kept.
-    """
-    mean = masses @ L / masses.sum()
-    C = np.zeros((L.shape[1], L.shape[1]))
-    for s in range(0, len(L), ROWS):
-        rows = L[s : s + ROWS] - mean
-        rows *= np.sqrt(masses[s : s + ROWS, None])
-        C += rows.T @ rows
-    variances, Q = np.linalg.eigh(C)
-    variances, Q = variances[::-1], Q[:, ::-1]
-    r = max(1, int(np.count_nonzero(variances > len(C) * np.finfo(float).eps * variances[0])))
-    return mean, Q[:, :r], np.maximum(variances[:r], 0.0)
 
 
 def coordinates(L: Floats, mean: Floats, Q: Floats) -> Floats:

@@ -20,6 +20,7 @@ import numpy as np
 
 from ..loops.levels import add_rows
 from ..numerics import multigrid
+from ..numerics.axes import gram_axes, leading_axes
 from ..problem import Floats
 from .levels import Level
 from .top import WIDE
@@ -61,28 +62,8 @@ def principal(MZ: Floats, masses: Floats, drop: float) -> tuple[Floats, float]:
     Returns the basis and ½ Σ m‖z − Pz‖².
     """
     half = MZ / np.sqrt(masses)[:, None]
-    if half.shape[1] <= half.shape[0]:
-        gram = half.T @ half
-        if _diagonal(gram):  # columns are principal axes already, as an exact embedding's are
-            order = np.argsort(np.diagonal(gram), kind="stable")
-            values, vectors = np.diagonal(gram)[order], np.eye(len(gram))[:, order]
-        else:
-            values, vectors = np.linalg.eigh(gram)
-    else:  # p ≫ n: the Gram matrix is the smaller one
-        values, small = np.linalg.eigh(half @ half.T)
-        good = values > values[-1] * 1e-14  # round-off of the Gram matrix
-        values, vectors = values[good], half.T @ (small[:, good] / np.sqrt(values[good]))
-    lost = 0.5 * np.cumsum(np.maximum(values, 0.0))
-    first = min(int(np.searchsorted(lost, drop, side="right")), len(values) - 1)
-    basis = np.ascontiguousarray(vectors[:, first:][:, ::-1])
-    rest = 0.5 * max(float((half**2).sum()) - float(values[first:].sum()), 0.0)
-    return basis, rest
-
-
-def _diagonal(gram: Floats) -> bool:
-    """Whether a Gram matrix is diagonal up to the round-off of eigenvectors."""
-    off = gram - np.diag(np.diagonal(gram))
-    return bool(np.abs(off).max() <= 1e-12 * np.abs(gram).max())
+    found = leading_axes(half, 2.0 * drop)
+    return found.Q, 0.5 * max(float((half**2).sum()) - float(found.values[::-1].sum()), 0.0)
 
 
 def span(top: Level) -> Floats | None:
@@ -112,15 +93,10 @@ def freeze(
     r = base.MZ.shape[1]
     if r <= LOW:
         return None
-    values, vectors = np.linalg.eigh(top.MZ.T @ (top.MZ * top.inv_mass[:, None]))
-    lost = 0.5 * np.cumsum(np.maximum(values, 0.0))
-    first = min(int(np.searchsorted(lost, EMPTY * allowed, side="right")), r - 1)
-    if r - first > WORTH * r:
+    means = gram_axes(top.MZ.T @ (top.MZ * top.inv_mass[:, None]), 2.0 * EMPTY * allowed)
+    Q, N = means.Q, means.N
+    if Q.shape[1] > WORTH * r:
         return None
-    N, Q = (
-        np.ascontiguousarray(vectors[:, :first]),
-        np.ascontiguousarray(vectors[:, first:][:, ::-1]),
-    )
     edges = np.flatnonzero(inside)
     tail, head = base.tail[edges], base.head[edges]
     across = base.Lam[edges] @ N

@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from ..numerics.axes import principal_axes
 from ..numerics.linkage import intervals
 from ..partition import ranks
 from ..problem import Floats, Ints
@@ -126,19 +127,15 @@ class Plane:
         (array([0.9, 0.1]), array([[6., 0.]]))
         """
         m = np.ones(len(Z)) if masses is None else masses
-        mean = m @ Z / m.sum()
-        centred = Z - mean
-        values, vectors = np.linalg.eigh(centred.T @ (m[:, None] * centred))
-        values, vectors = values[::-1][:2], vectors[:, ::-1][:, :2]
-        if Z.shape[1] < 2:
-            values = np.append(values, np.zeros(2 - len(values)))
-            vectors = np.pad(vectors, ((0, 0), (0, 2 - vectors.shape[1])))
+        mean, axes, variances = principal_axes(Z, m)
+        more = max(0, 2 - axes.shape[1])
+        vectors, values = np.pad(axes, ((0, 0), (0, more)))[:, :2], np.pad(variances, (0, more))[:2]
         # an eigenvector's sign is arbitrary: make the entry of largest modulus positive
         if len(vectors):
             largest = vectors[np.abs(vectors).argmax(axis=0), np.arange(2)]
             vectors = vectors * np.where(largest < 0, -1.0, 1.0)
-        total = float(m @ (centred**2).sum(axis=1))
-        share = np.maximum(values, 0.0) / total if total > 0 else np.zeros(2)
+        total = float(m @ ((Z - mean) ** 2).sum(axis=1))
+        share = values / total if total > 0 else np.zeros(2)
         return cls(mean, vectors, share)
 
     def project(self, A: Floats) -> Floats:

@@ -20,6 +20,7 @@ import numpy as np
 
 from ..certificate import project
 from ..graph import Graph, components
+from ..numerics.axes import gram_axes
 from ..numerics.laplacian import solve_laplacian
 from ..partition import fused, means
 from ..problem import Floats, Ints, Problem, Solution
@@ -135,11 +136,10 @@ def _routed(
     from ..loops.fine_flow import cut_off
     from ..loops.sweeps import sweep
 
-    values, axes = np.linalg.eigh((b / masses[:, None]).T @ b)
-    energy = np.cumsum(np.maximum(values, 0.0))
-    dropped = min(int(np.searchsorted(energy, AXES * energy[-1], side="right")), len(values) - 1)
-    still = float(energy[dropped - 1]) if dropped else 0.0
-    b = np.ascontiguousarray(b @ axes[:, dropped:])
+    gram = (b / masses[:, None]).T @ b
+    axes = gram_axes(gram, AXES * float(np.trace(gram)))
+    still = axes.lost
+    b = np.ascontiguousarray(b @ axes.Q)
 
     group = components(graph.edges, len(b))
     mean = means(b / masses[:, None], masses, group)[group]

@@ -20,6 +20,7 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 from ..certificate import duality_gap, project
 from ..certificate.flows import electrical
 from ..graph import components
+from ..numerics.axes import leading_axes
 from ..partition import first, fused, means
 from ..problem import Floats, Ints, Problem, Solution, Status
 from . import ssnal, sweeps
@@ -124,7 +125,7 @@ def _part(problem: Problem, nodes: Ints, edges: Ints, mean: Floats, energy: floa
         edges = edges[np.argsort(local[problem.edges[edges]].min(axis=1), kind="stable")]
     masses = problem.masses[nodes]
     Z = problem.Z[nodes] - mean
-    axes = principal_axes(np.sqrt(masses)[:, None] * Z, energy)
+    axes = leading_axes(np.sqrt(masses)[:, None] * Z, 2.0 * energy).Q.T
     small = Problem(
         np.ascontiguousarray(Z @ axes.T),
         local[problem.edges[edges]],
@@ -133,22 +134,6 @@ def _part(problem: Problem, nodes: Ints, edges: Ints, mean: Floats, energy: floa
         masses,
     )
     return Part(small, nodes, edges, mean, axes)
-
-
-def principal_axes(X: Floats, energy: float) -> Floats:
-    """Orthonormal rows, at least one, that span X up to a part with ½‖·‖² ≤ ``energy``."""
-    n, r = X.shape
-    if n >= r:
-        values, right = np.linalg.eigh(X.T @ X)
-        axes = right.T
-    elif energy > 1e-10 * float(np.sum(X * X)):
-        values, left = np.linalg.eigh(X @ X.T)
-        axes = (left.T @ X) / np.sqrt(np.maximum(values, 1e-300))[:, None]
-    else:  # the quotient above is not orthonormal for axes this small
-        _, singular, right = np.linalg.svd(X, full_matrices=False)
-        values, axes = singular[::-1] ** 2, right[::-1]
-    dropped = int(np.searchsorted(0.5 * np.cumsum(np.maximum(values, 0.0)), energy, side="right"))
-    return np.ascontiguousarray(axes[min(dropped, len(values) - 1) :][::-1])
 
 
 def may_fuse_fully(problem: Problem, warm: Floats | None = None) -> bool:

@@ -26,6 +26,7 @@ from ..certificate import Certificate, certify, dual_point, duality_gap, on_rows
 from ..certificate.flows import correction, electrical
 from ..certificate.reduced import gradient, meeting, newton, reduce
 from ..graph import incidence
+from ..numerics.axes import gram_axes
 from ..problem import Floats, Ints, Problem, Solution, Status
 from . import auto
 from .sweeps import iterates
@@ -180,7 +181,8 @@ def _flow(
             best, least = Lam, gap
         if stalled or gap <= goal:
             break
-        axes = _main_axes(missing)
+        gram = missing.T @ missing
+        axes = gram_axes(gram, (1.0 - ENERGY) * float(np.trace(gram))).Q
         along = correction(edges, c, Lam, missing @ axes, labels, masses, LEAST_SLACK)
         Lam = project(Lam + along @ axes.T, c)
     floor = SHARP * target if sharp else goal
@@ -205,14 +207,6 @@ def _swept(
             break
         before = gap
     return point.Lam
-
-
-def _main_axes(X: Floats) -> Floats:
-    """Orthonormal columns with the share ``ENERGY`` of ‖X‖²."""
-    values, vectors = np.linalg.eigh(X.T @ X)
-    energy = np.cumsum(values[::-1])
-    count = int(np.searchsorted(energy, ENERGY * energy[-1])) + 1
-    return np.ascontiguousarray(vectors[:, ::-1][:, :count])
 
 
 def prove(
