@@ -33,12 +33,12 @@ from .top import WIDE, Clusters, keep_together, measure, solve_top
 # Half or twice: a twentieth of the passes more or less, for more or fewer levels.
 LEVEL_COST = 12
 
-# Share of the allowed gap for the top level; routing has most of the rest. Half: a seventh
-# more passes in all. Twice: routing has too little room, and half again as many graphs are opened.
+# Share of the allowed gap for the top level; routing has most of the rest. Half: a seventh more
+# passes in all. Twice: routing has too little room, and half again as many graphs are opened.
 TOP_SHARE = 0.25
 
-# Share of the allowed gap that is left unused, for the round-off between the estimate of a step and
-# its certificate. Half: a gap may end just above the tolerance. Twice: work without need.
+# Share of the allowed gap left unused, for the round-off between the estimate of a step and its
+# certificate. Half: a gap may end just above the tolerance. Twice: a fourth more graphs to open.
 RESERVE = 0.03
 
 # A first γ that fails is reached from below in RUNGS steps of this ratio. Half: the first rung is
@@ -52,15 +52,16 @@ RUNGS = 10
 # is asked for. Ten times: a rung is no better start than none.
 LOOSE_RUNG = 100.0
 
-# Times that the top is solved to half the target because routing left just too little room for it.
-# One: a γ ends above its tolerance now and then. Six: the last three are never reached.
+# Times that the top is solved to half the target because routing left too little room for it. At 1
+# a γ may end just above its tolerance; more than three are never needed.
 ATTEMPTS = 3
 
-# Mixed graphs per γ. Half: hard γ stay above their tolerance. Twice: the last ones gain nothing.
+# Mixed graphs per γ. Half or twice: no difference but at γ that stay above their tolerance, which
+# then cost half or twice as much.
 OPEN_ROUNDS = 10
 
-# Rounds that may fail to gain. Half: the second round, which often loses, ends the work. Twice:
-# hopeless γ cost twice as much.
+# Rounds that may fail to gain. At 1 a second round that loses ends the work. Twice: hopeless γ
+# cost twice as much.
 OPEN_PATIENCE = 4
 
 # After OPEN_PATIENCE a round must leave at most this share of the gap. Nearer to 1: rounds go on
