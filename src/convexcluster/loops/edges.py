@@ -9,6 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from .clusters import find
+
 # Sums over columns may be reordered, which lets them use vector units; NaN, infinities and exact
 # zeros keep their meaning (the full fastmath would drop them).
 SUMS = {"reassoc", "contract"}
@@ -105,14 +107,8 @@ def join(tail, head, fused, labels):  # type: ignore[no-untyped-def]
         labels[i] = i
     for e in range(tail.shape[0]):
         if fused[e]:
-            i = tail[e]
-            j = head[e]
-            while labels[i] != i:
-                labels[i] = labels[labels[i]]
-                i = labels[i]
-            while labels[j] != j:
-                labels[j] = labels[labels[j]]
-                j = labels[j]
+            i = find(labels, tail[e])
+            j = find(labels, head[e])
             if i < j:
                 labels[j] = i
             else:

@@ -74,4 +74,5 @@ def iterates(problem: Problem, warm: Floats | None, target: float) -> Iterator[P
             rho = balanced(rho, primal, rho * float(np.linalg.norm(D.T @ (beta - beta_old) @ Z)))
 
 
+# As in admm: the same iteration in other coordinates.
 METHOD = Method(iterates, max_iter=20_000, every=10)

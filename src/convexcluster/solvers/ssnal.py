@@ -33,6 +33,8 @@ from ..problem import Floats, Problem
 from .driver import Method, Point
 
 NEWTON_STEPS = 40  # per outer step; one that needs more has outgrown its Λ: σ goes back
+# Gradient steps per Newton system. A system that needs more has a σ too large for its Λ: twice as
+# many put off the way back, half as many cut systems short that would have been solved.
 CG_STEPS = 200
 SHARE = 0.1  # inner residual against complementarity: below this the outer step is what helps
 
@@ -117,4 +119,7 @@ def _forcing(first: float) -> float:
     return min(0.01, 0.1 * float(np.sqrt(max(first, 0.0)))) ** 2 * first
 
 
+# Newton steps: tens are usual, so that 500 mean a failure. A gap may rest while σ grows;
+# patience with half as many measurements ends solves that go on, with twice as many finds failures
+# late.
 METHOD = Method(iterates, max_iter=500, patience=100)
