@@ -24,7 +24,7 @@ Reals = NDArray[np.floating]
 SUMS = {"contract", "reassoc", "nsz", "arcp"}
 
 # An edge whose dual sits on its sphere is moved by this share of a step: the full step overshoots
-# along the sphere while its neighbours turn as well. Half or twice: about twice as many passes.
+# along the sphere while its neighbours turn as well. Half or twice: a fifth more passes.
 DAMPED = 0.5
 
 # ‖λ‖² above this share of c² counts as on the sphere. Round-off of one projection is 1e-16; half of

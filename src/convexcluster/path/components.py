@@ -26,7 +26,7 @@ APART = 1_000
 
 # Edges of this many neighbouring samples take turns in a sweep: two edges in a row then share no
 # sample, and the processor works on both at once, in a third less time. Half: edges in a row share
-# samples again. Twice: a sweep carries less along the graph.
+# samples again. Twice: no gain.
 ABREAST = 4
 
 
