@@ -9,8 +9,9 @@ import pandas as pd
 import pytest
 from scipy.io import savemat
 
+from convexcluster.cli.options import Input
 from convexcluster.cli.prepare import Preparation
-from convexcluster.cli.read import Source, Table, read
+from convexcluster.cli.read import Table, read
 from convexcluster.cli.refusal import Exit, Refusal
 
 X = np.array([[1.5, -2.0], [3.25, 1e-300], [0.1, 0.2]])
@@ -45,14 +46,14 @@ WRITERS = {
 def test_text_is_parsed_to_the_nearest_double(tmp_path):
     values = np.random.default_rng(0).standard_normal((500, 2)) * 10.0 ** np.arange(-2, 0)
     pd.DataFrame(values).to_csv(tmp_path / "a.csv", index=False, header=["a", "b"])
-    np.testing.assert_array_equal(read(Source(str(tmp_path / "a.csv"))).X, values)
+    np.testing.assert_array_equal(read(Input(str(tmp_path / "a.csv"))).X, values)
 
 
 @pytest.mark.parametrize("ending", WRITERS)
 def test_every_format_gives_the_same_table(tmp_path, ending):
     file = tmp_path / f"data.{ending}"
     WRITERS[ending](file)
-    table = read(Source(str(file)))
+    table = read(Input(str(file)))
     np.testing.assert_array_equal(table.X, X)  # to the last bit, text too
     assert table.X.dtype == np.float64
     assert table.features == ("x0", "x1")
@@ -65,41 +66,41 @@ def test_standard_input_is_told_by_its_first_bytes(tmp_path, monkeypatch, ending
     WRITERS[ending](file)
     stream = io.TextIOWrapper(io.BytesIO(file.read_bytes()))
     monkeypatch.setattr("sys.stdin", stream)
-    np.testing.assert_array_equal(read(Source("-")).X, X)
+    np.testing.assert_array_equal(read(Input("-")).X, X)
 
 
 def test_empty_standard_input(monkeypatch):
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"")))
     with pytest.raises(Refusal, match="standard input is empty"):
-        read(Source("-"))
+        read(Input("-"))
 
 
 def test_labels_and_ids_of_array_files(tmp_path):
     write_npz(tmp_path / "a.npz")
-    assert read(Source(str(tmp_path / "a.npz"), label_column="y")).labels == ("0", "1", "1")
+    assert read(Input(str(tmp_path / "a.npz"), label_column="y")).labels == ("0", "1", "1")
     WRITERS["mat"](tmp_path / "a.mat")
-    assert read(Source(str(tmp_path / "a.mat"), label_column="Y")).labels == ("1", "2", "2")
+    assert read(Input(str(tmp_path / "a.mat"), label_column="Y")).labels == ("1", "2", "2")
 
 
 def test_array_choice(tmp_path):
     np.savez(tmp_path / "a.npz", first=X, second=2 * X)
     file = str(tmp_path / "a.npz")
     with pytest.raises(Refusal, match=r"several matrices \(first, second\): pass --array"):
-        read(Source(file))
-    np.testing.assert_array_equal(read(Source(file, array="second")).X, 2 * X)
+        read(Input(file))
+    np.testing.assert_array_equal(read(Input(file, array="second")).X, 2 * X)
     with pytest.raises(Refusal, match="no 2-D array called 'third'"):
-        read(Source(file, array="third"))
+        read(Input(file, array="third"))
 
 
 def test_pickled_arrays_are_not_loaded(tmp_path):
     np.save(tmp_path / "a.npy", np.array([[{"a": 1}]], dtype=object), allow_pickle=True)
     with pytest.raises(Refusal, match="cannot be read as npy"):
-        read(Source(str(tmp_path / "a.npy")))
+        read(Input(str(tmp_path / "a.npy")))
 
 
 def test_ids_and_labels_keep_their_text(tmp_path):
     file = text(tmp_path, "name,a,kind\n007,1,NA\nNA,2,x\n=1+1,3,\n")
-    table = read(Source(file, id_column="name", label_column="kind"))
+    table = read(Input(file, id_column="name", label_column="kind"))
     assert table.ids == ("007", "NA", "=1+1")
     assert table.labels == ("NA", "x", "")
     assert table.features == ("a",)
@@ -107,24 +108,24 @@ def test_ids_and_labels_keep_their_text(tmp_path):
 
 def test_first_line_of_numbers_is_data(tmp_path):
     file = text(tmp_path, "1,2\n3,4\n")
-    assert read(Source(file)).X.shape == (2, 2)
-    assert read(Source(file, header=True)).features == ("1", "2")
+    assert read(Input(file)).X.shape == (2, 2)
+    assert read(Input(file, header=True)).features == ("1", "2")
     named = text(tmp_path, "a,b\n3,4\n", "named.csv")
     with pytest.raises(Refusal, match=r"column 'x0' .* is not numeric"):
-        read(Source(named, header=False))
+        read(Input(named, header=False))
 
 
 def test_column_selection(tmp_path):
     file = text(tmp_path, "gene_1,gene_2,age,note\n1,2,3,4\n5,6,7,8\n")
-    assert read(Source(file, columns=["gene_*"])).features == ("gene_1", "gene_2")
-    assert read(Source(file, columns=["age,gene_1"])).features == ("age", "gene_1")
-    assert read(Source(file, drop=["gene_*", "note"])).features == ("age",)
+    assert read(Input(file, columns=["gene_*"])).features == ("gene_1", "gene_2")
+    assert read(Input(file, columns=["age,gene_1"])).features == ("age", "gene_1")
+    assert read(Input(file, drop=["gene_*", "note"])).features == ("age",)
     with pytest.raises(Refusal, match="--columns 'height' matches nothing"):
-        read(Source(file, columns=["height"]))
+        read(Input(file, columns=["height"]))
     with pytest.raises(Refusal, match="no feature column"):
-        read(Source(file, drop=["*"]))
+        read(Input(file, drop=["*"]))
     with pytest.raises(Refusal, match="--id-column 'who' is not in"):
-        read(Source(file, id_column="who"))
+        read(Input(file, id_column="who"))
 
 
 REFUSED = {
@@ -144,32 +145,32 @@ REFUSED = {
 def test_refused_by_a_sentence(tmp_path, case):
     content, sentence = REFUSED[case]
     with pytest.raises(Refusal, match=sentence) as caught:
-        read(Source(text(tmp_path, content)))
+        read(Input(text(tmp_path, content)))
     assert caught.value.code == Exit.INPUT
     assert "\n" not in str(caught.value)
 
 
 def test_files_that_are_not_there(tmp_path):
     with pytest.raises(Refusal, match="does not exist"):
-        read(Source(str(tmp_path / "none.csv")))
+        read(Input(str(tmp_path / "none.csv")))
     with pytest.raises(Refusal, match="is a folder"):
-        read(Source(str(tmp_path)))
+        read(Input(str(tmp_path)))
     with pytest.raises(Refusal, match="--format csv"):
-        read(Source(text(tmp_path, "1,2", "data.unknown")))
+        read(Input(text(tmp_path, "1,2", "data.unknown")))
     (tmp_path / "latin.csv").write_bytes("größe\n1\n".encode("latin-1"))
     with pytest.raises(Refusal, match="UTF-8"):
-        read(Source(str(tmp_path / "latin.csv")))
+        read(Input(str(tmp_path / "latin.csv")))
 
 
 def test_matlab_73_is_named(tmp_path):
     header = b"MATLAB 7.3 MAT-file, Platform: GLNXA64".ljust(124, b" ") + b"\x00\x02IM"
     (tmp_path / "new.mat").write_bytes(header + b"\x89HDF\r\n\x1a\n" + bytes(512))
     with pytest.raises(Refusal, match=r"MATLAB 7\.3 file: save it with save\(..., '-v7'\)"):
-        read(Source(str(tmp_path / "new.mat")))
+        read(Input(str(tmp_path / "new.mat")))
 
 
 def test_missing_value_is_named_by_row_and_column(tmp_path):
-    table = read(Source(text(tmp_path, "id,a,b\nu,1,2\nv,3,NA\n"), id_column="id"))
+    table = read(Input(text(tmp_path, "id,a,b\nu,1,2\nv,3,NA\n"), id_column="id"))
     with pytest.raises(Refusal, match=r"row 2 \(id 'v'\), column 'b': fit with --impute"):
         Preparation.of(table, False, None, False)
 
@@ -177,8 +178,8 @@ def test_missing_value_is_named_by_row_and_column(tmp_path):
 def test_other_text_for_missing(tmp_path):
     file = text(tmp_path, "a,b\n1,?\n3,4\n")
     with pytest.raises(Refusal, match=r"'\?' in row 1"):
-        read(Source(file))
-    assert np.isnan(read(Source(file, missing=["?"])).X[0, 1])
+        read(Input(file))
+    assert np.isnan(read(Input(file, missing=["?"])).X[0, 1])
 
 
 def test_impute_then_standardize():
@@ -216,6 +217,6 @@ def test_precomputed_must_be_square():
 
 def test_a_models_columns_are_found_by_name(tmp_path):
     file = text(tmp_path, "b,extra,a\n1,x,2\n")
-    np.testing.assert_array_equal(read(Source(file), wanted=["a", "b"]).X, [[2.0, 1.0]])
+    np.testing.assert_array_equal(read(Input(file), wanted=["a", "b"]).X, [[2.0, 1.0]])
     with pytest.raises(Refusal, match="fitted on a column 'c'"):
-        read(Source(file), wanted=["a", "c"])
+        read(Input(file), wanted=["a", "c"])

@@ -37,7 +37,7 @@ def predict(
     estimator, preparation, _ = load_model(model)
     if out is not None and out.exists() and not force:
         raise Refusal(f"{out} exists: pass --force to replace it", Exit.OUTPUT)
-    table = read(source.source(), wanted=None if preparation.precomputed else preparation.features)
+    table = read(source, wanted=None if preparation.precomputed else preparation.features)
     if preparation.precomputed and table.X.shape[1] != len(preparation.features):
         raise Refusal(
             f"the model wants {len(preparation.features)} kernel values per row, one per fitted "
@@ -84,7 +84,7 @@ def report(
         table = Table(np.empty((n, 0)), (), ids or tuple(str(i) for i in range(1, n + 1)))
         preparation = Preparation((), precomputed=True)  # no features to show
     else:
-        source = Input(data, id_column=id_column, label_column=label_column).source()
+        source = Input(data, id_column=id_column, label_column=label_column)
         table = read(source, wanted=None if preparation.precomputed else preparation.features)
         if len(table.X) != n:
             raise Refusal(f"{data} has {len(table.X)} rows, and the model was fitted to {n}")

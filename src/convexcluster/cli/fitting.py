@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Annotated, Any
 
@@ -92,7 +92,7 @@ def _fit_and_write(
 ) -> tuple[dict[str, Any], Any]:
     if output.out is not None:
         check_folder(output.out, force=output.force)  # before the work, not after it
-    table = read(source.source())
+    table = read(source)
     preparation = clean.learn(table, parameters.get("kernel"))
     X = preparation.apply(table)
     from ..estimators import KernelConvexClustering
@@ -101,27 +101,20 @@ def _fit_and_write(
     begin = time.perf_counter()
     task = f"fitting {X.shape[0]} × {X.shape[1]}"
     with collected_warnings() as notes, working(task, FIRST_RUN) as advance:
-        estimator.set_params(verbose=heard_by(advance)).fit(X)
+
+        def heard(step: int, total: int, gamma: float, k: int, gap: float) -> None:
+            advance(step + 1, total, f"γ = {gamma:.3g}, {k} clusters")
+
+        estimator.set_params(verbose=heard).fit(X)
     seconds = time.perf_counter() - begin
     summary = summarize(estimator, table, seconds, notes)
-    summary["command"] = command
-    summary["input"] = source.data
-    summary["parameters"] = parameters
+    summary |= {"command": command, "input": source.data, "parameters": parameters}
     if output.out is not None:
         with working("writing"):
             write_results(
                 output, estimator, table, preparation, summary, partitions=command == "path"
             )
     return summary, estimator
-
-
-def heard_by(advance: Callable[..., None]) -> Callable[[int, int, float, int, float], None]:
-    """Turn the bar's ``advance`` into what ``verbose`` calls after every γ of the path."""
-
-    def heard(step: int, total: int, gamma: float, k: int, gap: float) -> None:
-        advance(step + 1, total, f"γ = {gamma:.3g}, {k} clusters")
-
-    return heard
 
 
 def summarize(
@@ -157,13 +150,7 @@ def summarize(
 
 
 def score(truth: Sequence[str], labels: np.ndarray) -> dict[str, float]:
-    """NMI and adjusted Rand index over the rows whose true label is known.
-
-    Examples
-    --------
-    >>> score(["a", "a", "b", ""], np.array([1, 1, 0, 0]))
-    {'nmi': 1.0, 'ari': 1.0, 'n_scored': 3}
-    """
+    """NMI and adjusted Rand index over the rows whose true label is known."""
     from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
     known = np.array([bool(t) for t in truth])
@@ -189,6 +176,8 @@ def write_results(
     extra: Mapping[str, str] | None = None,
 ) -> None:
     """Fill the output folder, all files or none."""
+    import pandas
+
     if output.out is None:
         return
     with output_folder(output.out, force=output.force) as folder:
@@ -200,9 +189,10 @@ def write_results(
         )
         (folder / "tree.nwk").write_text(newick(linkage, table.ids) + "\n", "utf-8")
         if partitions:
-            _partitions(estimator.path_, table.ids).to_parquet(
-                folder / "partitions.parquet", index=False
-            )
+            steps = enumerate(estimator.path_.gammas.tolist())
+            labels = {repr(gamma): estimator.path_.labels(step=step) for step, gamma in steps}
+            frame = pandas.DataFrame({"id": list(table.ids), **labels})
+            frame.to_parquet(folder / "partitions.parquet", index=False)
         for name, content in (extra or {}).items():
             (folder / name).write_text(content, "utf-8")
         notes = {"table": vars(preparation), "ids": list(table.ids)}
@@ -228,16 +218,6 @@ def report_page(estimator: Any, table: Table, preparation: Preparation) -> str:
         y=None if table.labels is None else list(table.labels),
         feature_names=None if kernel_matrix else list(table.features),
     )
-
-
-def _partitions(path: Any, ids: Sequence[str]) -> Any:
-    """One row per sample, one column per γ of the path."""
-    import pandas as pd
-
-    columns: dict[str, Any] = {"id": list(ids)}
-    for step, gamma in enumerate(path.gammas.tolist()):
-        columns[repr(gamma)] = path.labels(step=step)
-    return pd.DataFrame(columns)
 
 
 def _show(summary: dict[str, Any]) -> None:

@@ -1,7 +1,7 @@
 """Bytes → a frame: CSV, TSV, Parquet, NPY, NPZ or MAT.
 
-Input is a :class:`Source`; output a :class:`Raw` frame with named columns. The format is told by
-the ending of the file's name, or by the first bytes of standard input.
+Input is the group of options about the file; output a :class:`Raw` frame with named columns. The
+format is told by the ending of the file's name, or by the first bytes of standard input.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import io
 import sys
 import warnings
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -18,10 +17,12 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from ..optional import need
-from .refusal import Refusal
+from .refusal import Exit, Refusal
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from .options import Input
 
 ENDINGS = {
     ".csv": "csv",
@@ -44,21 +45,6 @@ MISSING = ("", "NA", "N/A", "n/a", "nan", "NaN", "-nan", "null", "NULL", "None",
 
 
 @dataclass(frozen=True)
-class Source:
-    """Where a table comes from and which of its columns mean what."""
-
-    data: str
-    format: str | None = None
-    header: bool | None = None
-    array: str | None = None
-    columns: Sequence[str] = ()
-    drop: Sequence[str] = ()
-    id_column: str | None = None
-    label_column: str | None = None
-    missing: Sequence[str] = ()
-
-
-@dataclass(frozen=True)
 class Raw:
     """A frame of possible features, and arrays that can only be ids or labels."""
 
@@ -67,13 +53,15 @@ class Raw:
     nameless: tuple[str, ...] = ()
 
 
-def name_of(source: Source) -> str:
+def name_of(source: Input) -> str:
     """How a person calls the source."""
     return "standard input" if source.data == "-" else source.data
 
 
-def read_raw(source: Source) -> Raw:
+def read_raw(source: Input) -> Raw:
     """Bytes → frame, by format."""
+    if source.format is not None and source.format not in FORMATS:
+        raise Refusal(f"--format must be one of {', '.join(FORMATS)}", Exit.USAGE)
     content: Path | bytes
     if source.data == "-":
         content = sys.stdin.buffer.read()
@@ -123,7 +111,7 @@ def _sniff(content: bytes) -> str:
     return "tsv" if b"\t" in first and b"," not in first else "csv"
 
 
-def _read_text(content: Path | bytes, separator: str, source: Source) -> Raw:
+def _read_text(content: Path | bytes, separator: str, source: Input) -> Raw:
     """CSV or TSV. A first line of numbers alone is data, unless --header says otherwise."""
     pd = need("pandas", "cli")
 
@@ -172,7 +160,7 @@ def is_number(text: str) -> bool:
     return True
 
 
-def _read_arrays(stream: Path | io.BytesIO, form: str, source: Source) -> Raw:
+def _read_arrays(stream: Path | io.BytesIO, form: str, source: Input) -> Raw:
     """NPY, NPZ or MAT: one 2-D array of features, 1-D ones for ids and labels."""
     if form == "npy":
         loaded = np.load(stream, allow_pickle=False)
@@ -195,7 +183,7 @@ def _read_arrays(stream: Path | io.BytesIO, form: str, source: Source) -> Raw:
     return _arrays_to_raw(arrays, source)
 
 
-def _arrays_to_raw(arrays: dict[str, np.ndarray], source: Source) -> Raw:
+def _arrays_to_raw(arrays: dict[str, np.ndarray], source: Input) -> Raw:
     pd = need("pandas", "cli")
     arrays = {key: _flat(value, key, source) for key, value in arrays.items()}
     matrices = [key for key, value in arrays.items() if value.ndim == 2]
@@ -214,7 +202,7 @@ def _arrays_to_raw(arrays: dict[str, np.ndarray], source: Source) -> Raw:
     return Raw(pd.DataFrame(X, columns=[f"x{k}" for k in range(X.shape[1])]), side)
 
 
-def _flat(array: Any, key: str, source: Source) -> np.ndarray:
+def _flat(array: Any, key: str, source: Input) -> np.ndarray:
     """Dense native array; an (n, 1) or (1, n) vector of labels, as MATLAB keeps them, is 1-D."""
     array = array.toarray() if hasattr(array, "toarray") else np.asarray(array)
     named = key in (source.id_column, source.label_column)

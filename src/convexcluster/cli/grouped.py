@@ -8,30 +8,29 @@ from dataclasses import MISSING, fields, is_dataclass
 from functools import wraps
 from typing import Any, cast, get_type_hints
 
+from typer.models import OptionInfo
+
 
 def flat(command: Callable[..., None]) -> Callable[..., None]:
     """Replace each dataclass parameter of ``command`` by its fields."""
-    hints = get_type_hints(command, include_extras=True)
-    groups = {name: hints[name] for name in inspect.signature(command).parameters if name in hints}
+    groups = get_type_hints(command, include_extras=True)
+    del groups["return"]
     parameters: list[inspect.Parameter] = []
     for name, parameter in inspect.signature(command).parameters.items():
-        group = groups[name]
+        group, keyword = groups[name], inspect.Parameter.KEYWORD_ONLY
         if not is_dataclass(group):
-            parameters.append(
-                parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=group)
-            )
+            parameters.append(parameter.replace(kind=keyword, annotation=group))
             continue
         inner = get_type_hints(group, include_extras=True)
         for f in fields(group):
+            option = inner[f.name].__metadata__[0]
+            if isinstance(option, OptionInfo):
+                option.rich_help_panel = cast(Any, group).panel
             default = inspect.Parameter.empty if f.default is MISSING else f.default
+            default = [] if default == () else default  # where Typer accepts several values
+            annotation = inner[f.name]
             parameters.append(
-                inspect.Parameter(
-                    f.name,
-                    inspect.Parameter.KEYWORD_ONLY,
-                    # Typer wants a list where several values are accepted
-                    default=[] if default == () else default,
-                    annotation=inner[f.name],
-                )
+                inspect.Parameter(f.name, keyword, default=default, annotation=annotation)
             )
 
     @wraps(command)

@@ -41,13 +41,15 @@ def info(common: Common) -> None:
 
 def collect() -> dict[str, Any]:
     """Gather the facts as plain data."""
+    from ..loops.distances import nearest_rows  # any loop knows where numba keeps all of them
+
     return {
         "convexcluster": __version__,
         "python": platform.python_version(),
         "platform": platform.platform(),
         "packages": {name: metadata.version(name) for name in CORE},
         "threads": _threads(),
-        "cache": _cache_folder(),
+        "cache": nearest_rows.stats.cache_path,
         "extras": {name: _state(modules) for name, modules in EXTRAS.items()},
     }
 
@@ -67,10 +69,3 @@ def _threads() -> dict[str, int]:
         name = str(pool.get("internal_api", "other"))
         counts[name] = max(counts.get(name, 0), int(pool["num_threads"]))
     return counts
-
-
-def _cache_folder() -> str | None:
-    """Where numba keeps the compiled loops of this package."""
-    from ..loops.distances import nearest_rows
-
-    return nearest_rows.stats.cache_path

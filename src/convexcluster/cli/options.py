@@ -1,132 +1,96 @@
 """The options that several commands share, in groups: a dataclass each, a field for every option.
 
 :func:`~convexcluster.cli.grouped.flat` gives a command written as ``fit(source: Input, …)`` the
-signature that Typer reads, and packs the values back.
+signature that Typer reads, and packs the values back. A group's ``panel`` heads its options in the
+help.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
+from typer import Argument, Option
 
-from .formats import FORMATS, Source
+from .formats import FORMATS
 from .prepare import FILLS, Preparation
 from .read import Table
-from .refusal import Exit, Refusal
 from .values import cells, number_or_word, pair
 
-INPUT, MODEL, OUTPUT = "Input", "Model", "Output"
+MODEL = "Model"
 
 
-def _choices(*names: str) -> Callable[[str], list[str]]:
-    """Shell completion from a list of words."""
-
-    def complete(incomplete: str) -> list[str]:
-        return [name for name in names if name.startswith(incomplete)]
-
-    return complete
-
-
-def _keys(module: str, dictionary: str) -> Callable[[str], list[str]]:
-    """Shell completion from one of the package's dictionaries, imported when Tab is pressed."""
+def _words(help: str, words: Iterable[str] | str) -> Any:
+    """An option that the shell completes from words, or from the ``module.DICTIONARY`` so named."""
 
     def complete(incomplete: str) -> list[str]:
-        from importlib import import_module
-
-        names = getattr(import_module(f"convexcluster.{module}"), dictionary)
+        names = words
+        if isinstance(names, str):  # imported when Tab is pressed
+            module, _, dictionary = names.partition(".")
+            names = getattr(import_module(f"convexcluster.{module}"), dictionary)
         return [name for name in names if name.startswith(incomplete)]
 
-    return complete
+    return Option(help=help, autocompletion=complete)
 
 
 @dataclass(frozen=True)
 class Input:
     """Which file, and what its columns mean."""
 
+    panel = "Input"
     data: Annotated[
-        str, typer.Argument(help="CSV, TSV, Parquet, NPY, NPZ or MAT file; - is standard input.")
+        str, Argument(help="CSV, TSV, Parquet, NPY, NPZ or MAT file; - is standard input.")
     ]
     columns: Annotated[
         list[str],
-        typer.Option(
+        Option(
             help="Feature columns: names, comma-separated lists or patterns such as 'gene_*'; "
-            "repeatable. Default: every column without another role.",
-            rich_help_panel=INPUT,
+            "repeatable. Default: every column without another role."
         ),
     ] = ()  # type: ignore[assignment]
-    drop: Annotated[
-        list[str],
-        typer.Option(help="Columns to leave out, written like --columns.", rich_help_panel=INPUT),
-    ] = ()  # type: ignore[assignment]
-    id_column: Annotated[
-        str | None, typer.Option(help="Column that names the rows.", rich_help_panel=INPUT)
-    ] = None
+    drop: Annotated[list[str], Option(help="Columns to leave out, written like --columns.")] = ()  # type: ignore[assignment]
+    id_column: Annotated[str | None, Option(help="Column that names the rows.")] = None
     label_column: Annotated[
-        str | None,
-        typer.Option(
-            help="Column of true labels, used for scoring and for nothing else.",
-            rich_help_panel=INPUT,
-        ),
+        str | None, Option(help="Column of true labels, used for scoring and for nothing else.")
     ] = None
     missing: Annotated[
         list[str],
-        typer.Option(
-            help="Text that means a missing value, besides the empty cell, NA and NaN.",
-            rich_help_panel=INPUT,
-        ),
+        Option(help="Text that means a missing value, besides the empty cell, NA and NaN."),
     ] = ()  # type: ignore[assignment]
-    array: Annotated[
-        str | None,
-        typer.Option(help="Which matrix of an NPZ or MAT file; default X.", rich_help_panel=INPUT),
-    ] = None
+    array: Annotated[str | None, Option(help="Which matrix of an NPZ or MAT file; default X.")] = (
+        None
+    )
     format: Annotated[
         str | None,
-        typer.Option(
-            help=f"{', '.join(FORMATS)}; default: by the ending, or the first bytes.",
-            autocompletion=_choices(*FORMATS),
-            rich_help_panel=INPUT,
-        ),
+        _words(f"{', '.join(FORMATS)}; default: by the ending, or the first bytes.", FORMATS),
     ] = None
     header: Annotated[
         bool | None,
-        typer.Option(
+        Option(
             "--header/--no-header",
             help="Whether the first line of a CSV or TSV names the columns. Default: it does "
             "unless it holds numbers alone.",
-            rich_help_panel=INPUT,
         ),
     ] = None
-
-    def source(self) -> Source:
-        """Return the same as the reader wants it."""
-        if self.format is not None and self.format not in FORMATS:
-            raise Refusal(f"--format must be one of {', '.join(FORMATS)}", Exit.USAGE)
-        return Source(**vars(self))
 
 
 @dataclass(frozen=True)
 class Clean:
     """What is done to the columns before fitting."""
 
+    panel = "Input"
     standardize: Annotated[
         bool,
-        typer.Option(
-            "--standardize",
-            help="Centre every column and scale it to unit standard deviation.",
-            rich_help_panel=INPUT,
+        Option(
+            "--standardize", help="Centre every column and scale it to unit standard deviation."
         ),
     ] = False
     impute: Annotated[
         str | None,
-        typer.Option(
-            help="Fill missing values by the column's mean or median; default: refuse them.",
-            autocompletion=_choices(*FILLS),
-            rich_help_panel=INPUT,
-        ),
+        _words("Fill missing values by the column's mean or median; default: refuse them.", FILLS),
     ] = None
 
     def learn(self, table: Table, kernel: str | None) -> Preparation:
@@ -139,103 +103,58 @@ class Clean:
 class Model:
     """The parameters of :class:`convexcluster.KernelConvexClustering`; None is its default."""
 
-    n_clusters: Annotated[
-        int | None,
-        typer.Option("--n-clusters", "-k", help="Default: chosen.", rich_help_panel=MODEL),
-    ] = None
+    panel = MODEL
+    n_clusters: Annotated[int | None, Option("--n-clusters", "-k", help="Default: chosen.")] = None
     kernel: Annotated[
         str | None,
-        typer.Option(
-            help="rbf, laplacian, polynomial, sigmoid, linear, cosine, matern or precomputed "
+        _words(
+            "rbf, laplacian, polynomial, sigmoid, linear, cosine, matern or precomputed "
             "(the file is then a square matrix). Default rbf.",
-            autocompletion=_keys("kernels", "KERNELS"),
-            rich_help_panel=MODEL,
+            "kernels.KERNELS",
         ),
     ] = None
-    bandwidth: Annotated[
-        str | None, typer.Option(help="Of the kernel: a number or auto.", rich_help_panel=MODEL)
-    ] = None
-    kernel_param: Annotated[
-        list[str],
-        typer.Option(help="NAME=VALUE of another kernel parameter.", rich_help_panel=MODEL),
-    ] = ()  # type: ignore[assignment]
+    bandwidth: Annotated[str | None, Option(help="Of the kernel: a number or auto.")] = None
+    kernel_param: Annotated[list[str], Option(help="NAME=VALUE of another kernel parameter.")] = ()  # type: ignore[assignment]
     weights: Annotated[
-        str | None,
-        typer.Option(
-            help="Graph of the fusion weights. Default knn.",
-            autocompletion=_keys("weights", "WEIGHTS"),
-            rich_help_panel=MODEL,
-        ),
+        str | None, _words("Graph of the fusion weights. Default knn.", "weights.WEIGHTS")
     ] = None
-    n_neighbors: Annotated[int | None, typer.Option(rich_help_panel=MODEL)] = None
-    weight_bandwidth: Annotated[
-        str | None, typer.Option(help="A number or auto.", rich_help_panel=MODEL)
-    ] = None
-    weight_space: Annotated[
-        str | None,
-        typer.Option(
-            help="input or embedding.",
-            autocompletion=_choices("input", "embedding"),
-            rich_help_panel=MODEL,
-        ),
-    ] = None
+    n_neighbors: Annotated[int | None, Option()] = None
+    weight_bandwidth: Annotated[str | None, Option(help="A number or auto.")] = None
+    weight_space: Annotated[str | None, _words("input or embedding.", ("input", "embedding"))] = (
+        None
+    )
     embedding: Annotated[
         str | None,
-        typer.Option(
-            help="How the kernel becomes coordinates. Default auto.",
-            autocompletion=_keys("embedding", "EMBEDDINGS"),
-            rich_help_panel=MODEL,
-        ),
+        _words("How the kernel becomes coordinates. Default auto.", "embedding.EMBEDDINGS"),
     ] = None
-    rank: Annotated[
-        int | None, typer.Option(help="Dimensions of the embedding.", rich_help_panel=MODEL)
-    ] = None
-    embedding_tol: Annotated[float | None, typer.Option(rich_help_panel=MODEL)] = None
+    rank: Annotated[int | None, Option(help="Dimensions of the embedding.")] = None
+    embedding_tol: Annotated[float | None, Option()] = None
     labels: Annotated[
         str | None,
-        typer.Option(
-            help="How centroids become clusters: auto, fusion or agglomerative.",
-            autocompletion=_choices("auto", "fusion", "agglomerative"),
-            rich_help_panel=MODEL,
+        _words(
+            "How centroids become clusters: auto, fusion or agglomerative.",
+            ("auto", "fusion", "agglomerative"),
         ),
     ] = None
     selection: Annotated[
         str | None,
-        typer.Option(
-            help="How γ and the number of clusters are chosen. Default auto.",
-            autocompletion=_keys("selection", "SELECTORS"),
-            rich_help_panel=MODEL,
-        ),
+        _words("How γ and the number of clusters are chosen. Default auto.", "selection.SELECTORS"),
     ] = None
-    min_cluster_size: Annotated[int | None, typer.Option(rich_help_panel=MODEL)] = None
-    solver: Annotated[
-        str | None,
-        typer.Option(
-            help="Default auto.",
-            autocompletion=_keys("solvers", "SOLVERS"),
-            rich_help_panel=MODEL,
-        ),
-    ] = None
-    tol: Annotated[
-        float | None, typer.Option(help="Relative duality gap to reach.", rich_help_panel=MODEL)
-    ] = None
-    max_iter: Annotated[int | None, typer.Option(rich_help_panel=MODEL)] = None
+    min_cluster_size: Annotated[int | None, Option()] = None
+    solver: Annotated[str | None, _words("Default auto.", "solvers.SOLVERS")] = None
+    tol: Annotated[float | None, Option(help="Relative duality gap to reach.")] = None
+    max_iter: Annotated[int | None, Option()] = None
     coarsen: Annotated[
         str | None,
-        typer.Option(
-            help="Group rows into at most this many cells first: auto (beyond 20,000 rows), "
+        _words(
+            "Group rows into at most this many cells first: auto (beyond 20,000 rows), "
             "none or a number.",
-            autocompletion=_choices("auto", "none"),
-            rich_help_panel=MODEL,
+            ("auto", "none"),
         ),
     ] = None
-    max_memory: Annotated[str | None, typer.Option(help="Such as 4GB.", rich_help_panel=MODEL)] = (
-        None
-    )
-    random_state: Annotated[
-        int | None, typer.Option("--random-state", "--seed", rich_help_panel=MODEL)
-    ] = None
-    n_jobs: Annotated[int | None, typer.Option(help="Threads.", rich_help_panel=MODEL)] = None
+    max_memory: Annotated[str | None, Option(help="Such as 4GB.")] = None
+    random_state: Annotated[int | None, Option("--random-state", "--seed")] = None
+    n_jobs: Annotated[int | None, Option(help="Threads.")] = None
 
     def parameters(self) -> dict[str, Any]:
         """Return what was given, by the names of the estimator."""
@@ -255,28 +174,19 @@ class Model:
 class Output:
     """Where results go."""
 
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", help="Folder for the results.", rich_help_panel=OUTPUT),
-    ] = None
-    force: Annotated[
-        bool,
-        typer.Option("--force", help="Replace an earlier result.", rich_help_panel=OUTPUT),
-    ] = False
-    report: Annotated[
-        bool,
-        typer.Option(
-            "--report/--no-report", help="Write report.html as well.", rich_help_panel=OUTPUT
-        ),
-    ] = True
+    panel = "Output"
+    out: Annotated[Path | None, Option("--out", "-o", help="Folder for the results.")] = None
+    force: Annotated[bool, Option("--force", help="Replace an earlier result.")] = False
+    report: Annotated[bool, Option("--report/--no-report", help="Write report.html as well.")] = (
+        True
+    )
 
 
 @dataclass(frozen=True)
 class Common:
     """Every command has these."""
 
-    json: Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")] = (
-        False
-    )
+    panel = None
+    json: Annotated[bool, Option("--json", help="One JSON document on standard output.")] = False
     # Read by main() from the arguments, so that it covers wrong usage as well.
-    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False
+    debug: Annotated[bool, Option("--debug", help="Show the traceback of an error.")] = False

@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..problem import Floats
-from .formats import Raw, Source, is_number, name_of, read_raw
+from .formats import Raw, is_number, name_of, read_raw
 from .refusal import Refusal
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from .options import Input
 
 
 @dataclass(frozen=True)
@@ -43,12 +45,12 @@ class Table:
     labels: tuple[str, ...] | None = None
 
 
-def read(source: Source, *, wanted: Sequence[str] | None = None) -> Table:
+def read(source: Input, *, wanted: Sequence[str] | None = None) -> Table:
     """Read a table.
 
     Parameters
     ----------
-    source : Source
+    source : Input
         The file and the roles of its columns.
     wanted : sequence of str, optional
         Exactly these features in this order, as a saved model wants them; others are ignored.
@@ -69,14 +71,7 @@ def read(source: Source, *, wanted: Sequence[str] | None = None) -> Table:
 
 
 def first_missing(table: Table) -> str | None:
-    """Name the first missing value, row by row, or return None.
-
-    Examples
-    --------
-    >>> X = np.array([[1.0, 2.0], [3.0, np.nan]])
-    >>> first_missing(Table(X, ("height", "weight"), ("ann", "bob")))
-    "row 2 (id 'bob'), column 'weight'"
-    """
+    """Name the first missing value, row by row, or return None."""
     bad = np.isnan(table.X)
     if not bad.any():
         return None
@@ -88,7 +83,7 @@ def _row(ids: Sequence[str], row: int) -> str:
     return f"row {row + 1}" + (f" (id {ids[row]!r})" if ids[row] != str(row + 1) else "")
 
 
-def _texts(source: Source, raw: Raw, column: str | None, option: str) -> tuple[str, ...] | None:
+def _texts(source: Input, raw: Raw, column: str | None, option: str) -> tuple[str, ...] | None:
     """A column as text: ids or labels."""
     if column is None:
         return None
@@ -115,7 +110,7 @@ def _listed(raw: Raw) -> str:
     return f", which has the columns {shown}"
 
 
-def _select(source: Source, raw: Raw, wanted: Sequence[str] | None) -> list[str]:
+def _select(source: Input, raw: Raw, wanted: Sequence[str] | None) -> list[str]:
     """Names of the feature columns."""
     present = list(raw.frame.columns)
     roles = {source.id_column, source.label_column}
@@ -144,7 +139,7 @@ def _select(source: Source, raw: Raw, wanted: Sequence[str] | None) -> list[str]
 
 
 def _matching(
-    source: Source, raw: Raw, patterns: Sequence[str], names: list[str], option: str
+    source: Input, raw: Raw, patterns: Sequence[str], names: list[str], option: str
 ) -> list[str]:
     """Expand names, comma-separated lists and wildcards, in the order given, each once."""
     found: dict[str, None] = {}
@@ -161,7 +156,7 @@ def _matching(
     return list(found)
 
 
-def _numbers(source: Source, frame: pd.DataFrame) -> Floats:
+def _numbers(source: Input, frame: pd.DataFrame) -> Floats:
     """Feature columns as float64; text and dates are refused by the name of their column."""
     for name, dtype in frame.dtypes.items():
         kind = getattr(dtype, "kind", "O")
@@ -178,7 +173,7 @@ def _numbers(source: Source, frame: pd.DataFrame) -> Floats:
     return X
 
 
-def _refuse_column(source: Source, name: str, values: pd.Series, kind: str) -> str:
+def _refuse_column(source: Input, name: str, values: pd.Series, kind: str) -> str:
     remedy = (
         f"leave it out with --drop '{name}', name it as --id-column or --label-column, "
         "or encode it as numbers"

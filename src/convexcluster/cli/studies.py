@@ -34,7 +34,7 @@ def tune(
     if output.out is not None:
         check_folder(output.out, force=output.force)
     axes = dict(_axis(text) for text in grid)
-    table = read(source.source())
+    table = read(source)
     if table.labels is not None and "" in table.labels:
         raise Refusal(
             f"row {table.labels.index('') + 1} has no label: tune needs the label of every row, "
@@ -73,13 +73,7 @@ def tune(
 
 
 def _axis(text: str) -> tuple[str, list[Any]]:
-    """Parse one ``--grid`` option.
-
-    Examples
-    --------
-    >>> _axis("n_neighbors=5,10")
-    ('n_neighbors', [5, 10])
-    """
+    """Parse one ``--grid`` option."""
     name, equals, values = text.partition("=")
     if not equals or not name or not values:
         raise Refusal(f"--grid {text!r} must read NAME=VALUE,VALUE,…", Exit.USAGE)
@@ -106,6 +100,7 @@ def demo(
     """Cluster the paper's four blobs in a ring by four methods, and draw them side by side."""
     check_folder(out, force=force)
     from ..reproduce.demo import METHODS, draw, run
+    from ..reproduce.writing import write_csv
 
     with collected_warnings() as notes, working("clustering", FIRST_RUN) as advance:
         result = run(seed, progress=lambda k, name: advance(k, len(METHODS), name))
@@ -113,8 +108,7 @@ def demo(
     summary = {"kind": MARK, "command": "demo", "seed": seed, "rows": rows, "warnings": notes}
     with working("drawing"), output_folder(out, force=force) as folder:
         draw(result, folder / "demo.png")
-        table = [",".join(rows[0]), *(",".join(_cell(v) for v in row.values()) for row in rows)]
-        (folder / "demo.csv").write_text("\n".join(table) + "\n", "utf-8")
+        write_csv(folder / "demo.csv", rows)
         (folder / "summary.json").write_text(to_json(summary) + "\n", "utf-8")
     if common.json:
         print(to_json(summary))
@@ -125,10 +119,6 @@ def demo(
         [list(row.values()) for row in rows],
     )
     print(f"{out / 'demo.png'}, {out / 'demo.csv'}")
-
-
-def _cell(value: Any) -> str:
-    return "" if value is None else str(value)
 
 
 def reproduce(

@@ -93,15 +93,7 @@ def write_file(target: Path, content: str, *, force: bool) -> None:
 
 
 def labels_csv(ids: Sequence[str], labels: Ints) -> str:
-    """``id,label`` lines; an id that a spreadsheet would run as a formula gets a quote in front.
-
-    Examples
-    --------
-    >>> print(labels_csv(["ann", "=1+1"], np.array([0, 1])), end="")
-    id,label
-    ann,0
-    '=1+1,1
-    """
+    """``id,label`` lines; an id that a spreadsheet would run as a formula gets a quote in front."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow(["id", "label"])
@@ -152,13 +144,7 @@ def _merges(linkage: Floats) -> list[list[float]]:
 
 
 def newick(linkage: Floats, ids: Sequence[str]) -> str:
-    """The merge tree in Newick format; a branch is as long as the γ between its two fusions.
-
-    Examples
-    --------
-    >>> newick(np.array([[0, 1, 0.5, 2], [2, 3, 2.0, 3]]), ["a", "b", "it's"])
-    "('it''s':2,('a':0.5,'b':0.5):1.5);"
-    """
+    """The merge tree in Newick format; a branch is as long as the γ between its two fusions."""
     n = len(ids)
     heights = np.concatenate([np.zeros(n), linkage[:, 2]]) if n > 1 else np.zeros(n)
     if n == 1:
