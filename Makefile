@@ -5,10 +5,10 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-all lint types docs bench bench-fits bench-scale bench-quality clean
+.PHONY: help install demo test test-all lint types docs bench bench-fits bench-scale bench-quality bench-suite bench-stability clean
 
 help:
-	@echo "make demo | test | test-all | lint | types | docs | bench | bench-fits | bench-scale | bench-quality | clean"
+	@echo "make demo | test | test-all | lint | types | docs | bench | bench-fits | bench-scale | bench-quality | bench-suite | bench-stability | clean"
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -50,6 +50,14 @@ bench-scale: $(STAMP)
 
 bench-quality: $(STAMP)
 	$(BIN)/python -m benchmarks.quality
+
+# A rival that cannot be installed is left out of the page, which says so.
+bench-suite: $(STAMP)
+	-$(BIN)/pip install --quiet --disable-pip-version-check --group rivals
+	$(BIN)/python -m benchmarks.suite
+
+bench-stability: $(STAMP)
+	$(BIN)/python -m benchmarks.stability
 
 clean:
 	rm -rf $(VENV) demo docs/_build docs/auto_examples docs/generated .pytest_cache .mypy_cache .ruff_cache
