@@ -104,7 +104,7 @@ def demo(
 
     with collected_warnings() as notes, working("clustering", FIRST_RUN) as advance:
         result = run(seed, progress=lambda k, name: advance(k, len(METHODS), name))
-    rows = result.rows()
+    rows = result.rows
     summary = {"kind": MARK, "command": "demo", "seed": seed, "rows": rows, "warnings": notes}
     with working("drawing"), output_folder(out, force=force) as folder:
         draw(result, folder / "demo.png")

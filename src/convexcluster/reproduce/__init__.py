@@ -18,8 +18,7 @@ from typing import Any
 
 from .. import __version__
 from . import cases, kernels, one_sweep, rings, sensitivity, table1, theorem
-from .cells import finished
-from .page import Page, Results, Target
+from .cells import Page, Results, Target, finished
 from .writing import markdown_table, save_figure, write_csv, write_text
 
 __all__ = ["TARGETS", "run"]

@@ -8,16 +8,14 @@ from typing import Any
 import numpy as np
 from scipy.spatial.distance import pdist
 
+from ..plots import LabelScatterDisplay, TSNEDisplay
 from . import paper, score, table1
-from .cells import Cell, Result
-from .page import Page, Results
+from .cells import Cell, Page, Result, Results
 from .writing import figure, markdown_table
 
 
 def coordinates(name: str, preprocessing: str) -> Result:
     """Cell: t-SNE of a data set, two coordinates of each sample."""
-    from ..plots import TSNEDisplay
-
     X, y = score.benchmark(name)
     X = score.prepare(X, preprocessing, rotate=True)
     display = TSNEDisplay.from_data(X, y)
@@ -31,8 +29,6 @@ def _study(
     kind = "standardised" if name in paper.CONTINUOUS else "none"
     plane = Cell(f"tsne-{name}", coordinates, {"name": name, "preprocessing": kind})
     results = yield [*(c for m in methods for c in table1.cells(name, m)), plane]
-    from ..plots import LabelScatterDisplay
-
     points, y = np.array(results[plane.key]["points"]), np.array(results[plane.key]["y"])
     found = {m: table1.merged(results, name, m) for m in methods}
     panels = {f"{len(np.unique(y))} classes": y}

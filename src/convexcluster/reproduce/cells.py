@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from multiprocessing import get_context
@@ -21,6 +21,7 @@ from .. import __version__
 from ..storage import replacing
 
 Result = dict[str, Any]
+Results = dict[str, Result]
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,20 @@ class Cell:
         name = f"{self.function.__module__}.{self.function.__qualname__}"
         arguments = json.loads(json.dumps(self.arguments))
         return {"version": __version__, "function": name, "arguments": arguments}
+
+
+@dataclass(frozen=True)
+class Page:
+    """What a target returns: Markdown, CSV tables and figures by file name."""
+
+    markdown: str
+    tables: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    figures: dict[str, Any] = field(default_factory=dict)
+
+
+# A target yields lists of cells, is sent their results by key, and returns a page. Cells are shared
+# by key, so that a figure reuses what a table computed.
+Target = Callable[[], Generator[list[Cell], Results, Page]]
 
 
 def compute(cell: Cell) -> dict[str, Any]:

@@ -16,9 +16,27 @@ from typing import Any
 
 import numpy as np
 from scipy.spatial.distance import pdist
+from sklearn.base import clone
+from sklearn.cluster import KMeans, SpectralClustering
 
+from ..baselines import (
+    BiconvexClustering,
+    CPaint,
+    KernelKMeans,
+    KernelPowerKMeans,
+    NoiseRobustSpectralClustering,
+    TreeGuidedConvexClustering,
+    tree_guided,
+)
+from ..embedding import embed
+from ..estimators import ConvexClustering, KernelConvexClustering
 from ..graph import Graph
+from ..kernels import resolve_kernel
+from ..labels import elbow, sse_curve, ward_tree
+from ..numerics.linkage import cut
+from ..path import solve_path
 from ..problem import Floats, Ints
+from ..weights import build_graph
 
 # Settings of each method and preprocessing. Twice as many double the hours of Table 1; with half as
 # many a method with two parameters has two values of each.
@@ -45,6 +63,10 @@ class Partition:
     detail: Params
 
 
+# (X, params, counts) -> partitions by rule
+Partitions = Callable[[Floats, Params, dict[str, int]], Iterator[Partition]]
+
+
 @dataclass(frozen=True)
 class Contender:
     """A method of the comparison.
@@ -62,7 +84,7 @@ class Contender:
     """
 
     grid: list[Params]
-    partitions: Callable[[Floats, Params, dict[str, int]], Iterator[Partition]]
+    partitions: Partitions
     default: Callable[[Floats, int], Defaults]
     rotates: bool = True
 
@@ -75,23 +97,16 @@ def median_distance(X: Floats) -> float:
 
 def elbow_of(C: Floats, masses: Floats | None = None) -> int:
     """The elbow's k of Ward's tree on weighted centroids."""
-    from ..labels import elbow, sse_curve, ward_tree
-
     return elbow(sse_curve(ward_tree(C, masses)))
 
 
 def gaussian_points(X: Floats, sigma1: float) -> Floats:
     """Coordinates Z of the samples in the space of the Gaussian kernel of bandwidth σ₁."""
-    from ..embedding import embed
-    from ..kernels import resolve_kernel
-
     return embed(X, resolve_kernel("rbf", sigma1)).Z
 
 
 def paper_graph(X: Floats, params: Params, unit: float, *, normalize: bool = True) -> Graph:
     """The paper's weights exp(−‖x − y‖²/(2σ₂²)) on nearest neighbours, σ₂ in units of ``unit``."""
-    from ..weights import build_graph
-
     sigma2 = params["sigma2"] * unit
     return build_graph(X, n_neighbors=params["neighbors"], bandwidth=sigma2, normalize=normalize)
 
@@ -100,10 +115,6 @@ def path_partitions(
     Z: Floats, X: Floats, params: Params, counts: dict[str, int]
 ) -> Iterator[Partition]:
     """Ward's tree on the centroids at every γ of one path: the elbow's k and the given ones."""
-    from ..labels import ward_tree
-    from ..numerics.linkage import cut
-    from ..path import solve_path
-
     graph = paper_graph(X, params, median_distance(X))
     path = solve_path(
         Z,
@@ -134,28 +145,22 @@ def _convex(X: Floats, params: Params, counts: dict[str, int]) -> Iterator[Parti
     yield from path_partitions(np.ascontiguousarray(X), X, params, counts)
 
 
-def _told(
-    make: Callable[[Floats, int, Params], Any],
-) -> Callable[[Floats, Params, dict[str, int]], Iterator[Partition]]:
-    """Partitions of an estimator that must be told k; one fit for each k that is asked."""
+def _told(grid: list[Params], make: Callable[[Floats, int, Params], Any]) -> Contender:
+    """A method that must be told k; one fit for each k that is asked."""
 
     def partitions(X: Floats, params: Params, counts: dict[str, int]) -> Iterator[Partition]:
         fits = {k: make(X, k, params).fit_predict(X) for k in sorted(set(counts.values()))}
         for rule, k in counts.items():
             yield Partition(rule, fits[k], {})
 
-    return partitions
+    return Contender(grid, partitions, lambda X, k: {"told": make(X, k, {}).fit_predict(X)})
 
 
 def _kmeans(X: Floats, k: int, params: Params) -> Any:
-    from sklearn.cluster import KMeans
-
     return KMeans(k, n_init=params.get("n_init", 10), random_state=params.get("seed", SEED))
 
 
 def _spectral(X: Floats, k: int, params: Params) -> Any:
-    from sklearn.cluster import SpectralClustering
-
     if "sigma" in params:
         gamma = 0.5 / (params["sigma"] * median_distance(X)) ** 2
         return SpectralClustering(k, affinity="rbf", gamma=gamma, random_state=SEED)
@@ -166,15 +171,11 @@ def _spectral(X: Floats, k: int, params: Params) -> Any:
 
 
 def _kernel_kmeans(X: Floats, k: int, params: Params) -> Any:
-    from ..baselines import KernelKMeans
-
     sigma = params["sigma"] * median_distance(X) if "sigma" in params else "auto"
     return KernelKMeans(k, bandwidth=sigma, random_state=SEED)
 
 
 def _kpkm(X: Floats, k: int, params: Params) -> Any:
-    from ..baselines import KernelPowerKMeans
-
     sigma = params["sigma"] * median_distance(X) if "sigma" in params else "auto"
     return KernelPowerKMeans(
         k, bandwidth=sigma, power=params.get("power", -1.0), n_init=2, random_state=SEED
@@ -182,9 +183,6 @@ def _kpkm(X: Floats, k: int, params: Params) -> Any:
 
 
 def _bcc(X: Floats, params: Params, counts: dict[str, int]) -> Iterator[Partition]:
-    from ..baselines import BiconvexClustering
-    from ..numerics.linkage import cut
-
     # γ and λ in units of their defaults, which scale with the number of features
     p = max(1, int((np.ptp(X, axis=0) > 0).sum()))
     sparsity = params.get("sparsity", 1.0) / p
@@ -198,31 +196,25 @@ def _bcc(X: Floats, params: Params, counts: dict[str, int]) -> Iterator[Partitio
 
 
 def _tgcc(X: Floats, params: Params, counts: dict[str, int]) -> Iterator[Partition]:
-    from ..baselines import TreeGuidedConvexClustering, tree_guided
-
     bandwidth = None
     if "bandwidth" in params:
         squares = tree_guided.spanning_tree(np.ascontiguousarray(X))[1]
         bandwidth = params["bandwidth"] * float(np.median(squares / squares.mean()))
         bandwidth = bandwidth if bandwidth > 0 else params["bandwidth"]
-    model = TreeGuidedConvexClustering(bandwidth=bandwidth).fit(X)
-    yield Partition("own", model.labels_, {})
-    for rule, k in counts.items():
-        yield Partition(rule, model.cut(k), {})
+    yield from _own_and_cut(TreeGuidedConvexClustering(bandwidth=bandwidth).fit(X), counts)
 
 
 def _cpaint(X: Floats, params: Params, counts: dict[str, int]) -> Iterator[Partition]:
-    from ..baselines import CPaint
+    yield from _own_and_cut(CPaint().fit(X), counts)
 
-    model = CPaint().fit(X)
+
+def _own_and_cut(model: Any, counts: dict[str, int]) -> Iterator[Partition]:
     yield Partition("own", model.labels_, {})
     for rule, k in counts.items():
         yield Partition(rule, model.cut(k), {})
 
 
 def _scnr(X: Floats, k: int, params: Params) -> Any:
-    from ..baselines import NoiseRobustSpectralClustering
-
     return NoiseRobustSpectralClustering(
         k,
         n_neighbors=params.get("neighbors", 10),
@@ -232,40 +224,28 @@ def _scnr(X: Floats, k: int, params: Params) -> Any:
     )
 
 
-def _default_kcc(X: Floats, k: int) -> Defaults:
-    from ..estimators import KernelConvexClustering
+def _default_cut(estimator: Any) -> Callable[[Floats, int], Defaults]:
+    """The k that an estimator of this package finds, and the same tree cut at the k told."""
 
-    return _found_and_cut(KernelConvexClustering(random_state=SEED).fit(X), k)
+    def default(X: Floats, k: int) -> Defaults:
+        model = clone(estimator).fit(X)
+        return {"found": model.labels_, "told": cut(model.linkage_, k)}
 
-
-def _default_convex(X: Floats, k: int) -> Defaults:
-    from ..estimators import ConvexClustering
-
-    return _found_and_cut(ConvexClustering(random_state=SEED).fit(X), k)
+    return default
 
 
-def _found_and_cut(model: Any, k: int) -> Defaults:
-    """The k that was found, and the same tree cut at the k that is told."""
-    from ..numerics.linkage import cut
-
-    return {"found": model.labels_, "told": cut(model.linkage_, k)}
-
-
-def _default_told(make: Callable[[Floats, int, Params], Any]) -> Callable[..., Defaults]:
-    return lambda X, k: {"told": make(X, k, {}).fit_predict(X)}
-
-
-def _default_tree(
-    partitions: Callable[[Floats, Params, dict[str, int]], Iterator[Partition]],
-) -> Callable[..., Defaults]:
+def _tree(grid: list[Params], partitions: Partitions) -> Contender:
+    """A method that gives every k from one fit; rotating would change its ℓ1 or weighted metric."""
     names = {"own": "found", "classes": "told"}
-    return lambda X, k: {
-        names[part.rule]: part.labels for part in partitions(X, {}, {"classes": k})
-    }
+
+    def default(X: Floats, k: int) -> Defaults:
+        return {names[part.rule]: part.labels for part in partitions(X, {}, {"classes": k})}
+
+    return Contender(grid, partitions, default, rotates=False)
 
 
 def combinations(**axes: list[Any]) -> list[Params]:
-    """All combinations."""
+    """All combinations, the last axis innermost."""
     return [dict(zip(axes, values)) for values in product(*axes.values())]
 
 
@@ -280,36 +260,25 @@ METHODS: dict[str, Contender] = {
             for sigma2, neighbors in ((1.0, 3), (4.0, 6))
         ],
         _kcc,
-        _default_kcc,
+        _default_cut(KernelConvexClustering(random_state=SEED)),
     ),
     "Convex": Contender(
-        combinations(sigma2=[1.0, 4.0], neighbors=[3, 6, 10, 15]), _convex, _default_convex
+        combinations(sigma2=[1.0, 4.0], neighbors=[3, 6, 10, 15]),
+        _convex,
+        _default_cut(ConvexClustering(random_state=SEED)),
     ),
-    "k-means": Contender(
-        combinations(seed=list(range(SETTINGS)), n_init=[1]),
-        _told(_kmeans),
-        _default_told(_kmeans),
-    ),
-    "Spectral": Contender(
+    "k-means": _told(combinations(seed=list(range(SETTINGS)), n_init=[1]), _kmeans),
+    "Spectral": _told(
         combinations(sigma=[0.1, 0.35, 1.0, 5.0]) + combinations(neighbors=[3, 5, 10, 20]),
-        _told(_spectral),
-        _default_told(_spectral),
+        _spectral,
     ),
-    "KPKM": Contender(combinations(sigma=_SIGMAS), _told(_kpkm), _default_told(_kpkm)),
-    "BCC": Contender(
-        combinations(gamma=[0.1, 1.0], sparsity=[0.1, 1.0], neighbors=[5, 10]),
-        _bcc,
-        _default_tree(_bcc),
-        rotates=False,
-    ),
-    "TGCC": Contender(combinations(bandwidth=_SIGMAS), _tgcc, _default_tree(_tgcc), rotates=False),
-    "C-PAINT": Contender([{}], _cpaint, _default_tree(_cpaint), rotates=False),
-    "SC-NR": Contender(
+    "KPKM": _told(combinations(sigma=_SIGMAS), _kpkm),
+    "BCC": _tree(combinations(gamma=[0.1, 1.0], sparsity=[0.1, 1.0], neighbors=[5, 10]), _bcc),
+    "TGCC": _tree(combinations(bandwidth=_SIGMAS), _tgcc),
+    "C-PAINT": _tree([{}], _cpaint),
+    "SC-NR": _told(
         combinations(noise=[0.05, 0.2], neighbors=[5, 10], affinity=["nearest_neighbors", "rbf"]),
-        _told(_scnr),
-        _default_told(_scnr),
+        _scnr,
     ),
-    "Kernel k-means": Contender(
-        combinations(sigma=_SIGMAS), _told(_kernel_kmeans), _default_told(_kernel_kmeans)
-    ),
+    "Kernel k-means": _told(combinations(sigma=_SIGMAS), _kernel_kmeans),
 }

@@ -22,11 +22,13 @@ from typing import Any
 import numpy as np
 
 from ..graph import Graph, incidence
+from ..labels import ward_tree
+from ..numerics.linkage import cut
 from ..problem import Floats, Problem
+from ..solvers import solve
 from . import paper, score, table1
-from .cells import Cell, Result
+from .cells import Cell, Page, Result, Results
 from .methods import elbow_of, gaussian_points, median_distance, paper_graph
-from .page import Page, Results
 from .writing import markdown_table
 
 NAMES = ("lymphoma", "Yale", "zoo", "housevotes", "glass", "newthyroid", "GLIOMA", "mnist500")
@@ -34,17 +36,7 @@ SWEEPS = 2_000
 
 
 def one_sweep(Z: Floats, graph: Graph, gamma: float, rho: float) -> Floats:
-    """Centroids after the one sweep, by the formulas as described.
-
-    Examples
-    --------
-    γ has no effect.
-
-    >>> Z = np.array([[0.0], [1.0], [3.0]])
-    >>> graph = Graph(np.array([[0, 1], [1, 2]]), np.ones(2))
-    >>> np.array_equal(one_sweep(Z, graph, 0.1, 0.5), one_sweep(Z, graph, 100.0, 0.5))
-    True
-    """
+    """Centroids after the one sweep, by the formulas as described; γ has no effect."""
     n = len(Z)
     tails = np.concatenate([graph.edges[:, 0], graph.edges[:, 1]])
     heads = np.concatenate([graph.edges[:, 1], graph.edges[:, 0]])
@@ -72,18 +64,8 @@ def iterate(problem: Problem, rho: float, sweeps: int) -> Floats:
     return A
 
 
-def _labels(A: Floats, k: int | None) -> Any:
-    from ..labels import ward_tree
-    from ..numerics.linkage import cut
-
-    k = elbow_of(A) if k is None else k
-    return cut(ward_tree(A), k)
-
-
 def study(name: str, settings: dict[str, Any], rho: float) -> Result:
     """Cell: objective and NMI of the sweep, the shortcut's limit, Ward on Z, and the optimum."""
-    from ..solvers import solve
-
     if name == "rings":
         X, y = score.rings(5, 0)
         unit = 1.0
@@ -106,7 +88,8 @@ def study(name: str, settings: dict[str, Any], rho: float) -> Result:
     k = len(np.unique(y))
     rows = {}
     for what, A in centroids.items():
-        own, told = _labels(A, None), _labels(A, k)
+        tree = ward_tree(A)
+        own, told = cut(tree, elbow_of(A)), cut(tree, k)
         rows[what] = {
             "objective": problem.objective(A),
             "excess": (problem.objective(A) - least) / problem.scale,
@@ -123,15 +106,8 @@ def study(name: str, settings: dict[str, Any], rho: float) -> Result:
 def page() -> Generator[list[Cell], Results, Page]:
     """All sets, at the setting that KCC's elbow liked best with labels."""
     tuned = yield [table1.tuned_cell(name, "KCC") for name in NAMES]
-    printed = {
-        "params": {
-            "sigma1": paper.RINGS["sigma1"],
-            "sigma2": paper.RINGS["sigma2"],
-            "gamma": paper.RINGS["gamma"],
-            "neighbors": paper.RINGS["n_neighbors"],
-        }
-    }
-    settings = {"rings": printed}
+    printed = {name: paper.RINGS[name] for name in ("sigma1", "sigma2", "gamma")}
+    settings = {"rings": {"params": {**printed, "neighbors": paper.RINGS["n_neighbors"]}}}
     for name in NAMES:
         best = tuned[table1.tuned_cell(name, "KCC").key]["best"]["own"]
         settings[name] = {"params": best["params"], "preprocessing": best["preprocessing"]}

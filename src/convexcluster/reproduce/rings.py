@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from ..plots import LabelScatterDisplay
+from ..plots.appearance import MARKERS, line_colour, tidy, whole_numbers
 from . import paper, score
-from .cells import Cell, Result
+from .cells import Cell, Page, Result, Results
 from .methods import METHODS
-from .page import Page, Results
 from .writing import figure, markdown_table
 
 # Draws of the rings. The standard error of a mean is sd/√20; half as many draws make it sd/3.
@@ -173,8 +174,6 @@ The circle and k − 1 blobs, k = 2 … 8; mean NMI over {SEEDS} seeds, settings
 
 
 def _draw_against_k(ax: Any, found: dict[tuple[str, int], Result], column: str, title: str) -> None:
-    from ..plots.appearance import MARKERS, line_colour, tidy, whole_numbers
-
     for rank, method in enumerate(METHODS):
         scores = [values(found[method, k], column) for k in CLUSTERS]
         if any(v is None for v in scores):
@@ -204,8 +203,6 @@ def scatter() -> Generator[list[Cell], Results, Page]:
         for m in chosen
     }
     results = yield [*(_tuned(method, 5) for method in chosen), *plain.values()]
-    from ..plots import LabelScatterDisplay
-
     X, y = score.rings(5, 0)
     made, axes = figure(2, 4, 15.5, 7.6)
     tuned, defaults = {"ground truth": y}, {"ground truth": y}

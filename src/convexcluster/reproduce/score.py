@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import normalized_mutual_info_score
 
+from ..datasets import load, make_rings
 from ..problem import Floats, Ints
 from . import paper
 from .cells import Result
@@ -22,8 +23,6 @@ PREPROCESSING = ("none", "standardised")
 
 def benchmark(name: str) -> tuple[Floats, Ints]:
     """A real data set of the paper, or its stand-in."""
-    from ..datasets import load
-
     X, y = load(STORED.get(name, name))
     return np.ascontiguousarray(X, dtype=np.float64), np.asarray(y, dtype=np.int64)
 
@@ -36,12 +35,6 @@ def prepare(X: Floats, preprocessing: str, rotate: bool = False) -> Floats:
     """Centre and scale to unit standard deviation if asked; constant features become 0.
 
     ``rotate``: if there are more features than samples, use n coordinates with the same distances.
-
-    Examples
-    --------
-    >>> prepare(np.array([[1.0, 5.0], [3.0, 5.0]]), "standardised")
-    array([[-1.,  0.],
-           [ 1.,  0.]])
     """
     if preprocessing == "standardised":
         spread = X.std(axis=0)
@@ -111,8 +104,6 @@ def real_tuned(name: str, method: str) -> Result:
 
 def rings(n_clusters: int, seed: int) -> tuple[Floats, Ints]:
     """The paper's generator with n_clusters − 1 blobs inside the circle."""
-    from ..datasets import make_rings
-
     return make_rings(n_blobs=n_clusters - 1, random_state=seed)
 
 

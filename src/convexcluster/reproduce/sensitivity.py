@@ -7,11 +7,16 @@ from typing import Any
 
 import numpy as np
 
+from ..labels import fusion_labels, sse_curve, ward_tree
+from ..numerics.linkage import cut
+from ..path import solve_path
+from ..plots import ElbowDisplay
+from ..plots.appearance import COLOURS, MARKERS, log_axis, tidy
+from ..solvers import solve
 from . import paper, score, table1
-from .cells import Cell, Result
+from .cells import Cell, Page, Result, Results
 from .methods import elbow_of, gaussian_points, median_distance, paper_graph
 from .one_sweep import one_sweep
-from .page import Page, Results
 from .writing import figure, markdown_table
 
 # Values of the parameter that moves, and triplets at which the others stand; the paper says that it
@@ -32,10 +37,6 @@ SYMBOLS = {"sigma1": "σ₁", "sigma2": "σ₂", "gamma": "γ", "rho": "ρ"}
 
 def solved(sigma1: float, sigma2: float, gamma: float, rho: float, sweep: bool) -> dict[str, Any]:
     """Clusters of the rings (seed 0) at one setting: of the optimum, or of the one sweep at ρ."""
-    from ..labels import fusion_labels, sse_curve, ward_tree
-    from ..numerics.linkage import cut
-    from ..solvers import solve
-
     X, y = score.rings(5, 0)
     Z = gaussian_points(X, sigma1)
     params = {"neighbors": int(paper.RINGS["n_neighbors"]), "sigma2": sigma2}
@@ -71,8 +72,6 @@ def study(parameter: str) -> Result:
 
 def page() -> Generator[list[Cell], Results, Page]:
     """Four panels: the elbow's k against each parameter."""
-    from ..plots.appearance import COLOURS, MARKERS, log_axis, tidy
-
     cells = {p: Cell(f"sensitivity-{p}", study, {"parameter": p}) for p in VALUES}
     results = yield list(cells.values())
     made, axes = figure(1, 4, 14, 3.8)
@@ -140,9 +139,6 @@ def printed_rings() -> Result:
 
 def tuned_real(name: str, settings: dict[str, Any]) -> Result:
     """Cell: SSE_k of a real set at a setting of Table 1."""
-    from ..labels import sse_curve, ward_tree
-    from ..path import solve_path
-
     X, _ = score.benchmark(name)
     X = score.prepare(X, settings["preprocessing"], rotate=True)
     params, unit = settings["params"], median_distance(X)
@@ -157,8 +153,6 @@ def tuned_real(name: str, settings: dict[str, Any]) -> Result:
 
 def elbows() -> Generator[list[Cell], Results, Page]:
     """SSE against k: the rings at the paper's values, lymphoma at its tuned setting."""
-    from ..plots import ElbowDisplay
-
     first = Cell("elbow-rings", printed_rings)
     lymphoma = table1.tuned_cell("lymphoma", "KCC")
     results = yield [first, lymphoma]

@@ -6,12 +6,9 @@ from collections.abc import Generator
 from typing import Any
 
 from . import paper, score
-from .cells import Cell, Result
+from .cells import Cell, Page, Result, Results
 from .methods import GAMMAS, METHODS, PATH_TOL
-from .page import Page, Results
 from .writing import markdown_table
-
-RULES = {"own": "own k", "paper": "paper's k", "classes": "classes"}
 
 
 def tuned_cell(name: str, method: str) -> Cell:
@@ -143,16 +140,11 @@ def _differences(found: dict[tuple[str, str], Result]) -> str:
         ]
         if better:
             sentence += f". Better than KCC here: {', '.join(better)}"
-        stronger = [
-            f"{m} (+{reported(found[name, m])['nmi'] - paper.TABLE1[name][m]:.2f})"
-            for m in paper.METHODS[1:]
-            if reported(found[name, m])["nmi"] > paper.TABLE1[name][m] + 0.05
-        ]
-        weaker = [
-            f"{m} ({reported(found[name, m])['nmi'] - paper.TABLE1[name][m]:.2f})"
-            for m in paper.METHODS[1:]
-            if reported(found[name, m])["nmi"] < paper.TABLE1[name][m] - 0.05
-        ]
+        shifts = {
+            m: reported(found[name, m])["nmi"] - paper.TABLE1[name][m] for m in paper.METHODS[1:]
+        }
+        stronger = [f"{m} (+{shift:.2f})" for m, shift in shifts.items() if shift > 0.05]
+        weaker = [f"{m} ({shift:.2f})" for m, shift in shifts.items() if shift < -0.05]
         if stronger:
             sentence += f". More than .05 above the paper: {', '.join(stronger)}"
         if weaker:
@@ -230,10 +222,8 @@ def _axes(grid: list[dict[str, Any]]) -> str:
     """The grid in words: the values of each parameter."""
     if grid == [{}]:
         return "none"
-    values: dict[str, list[Any]] = {}
+    values: dict[str, dict[Any, None]] = {}
     for params in grid:
         for key, value in params.items():
-            values.setdefault(key, [])
-            if value not in values[key]:
-                values[key].append(value)
+            values.setdefault(key, {})[value] = None
     return "; ".join(f"{key} ∈ {{{', '.join(map(str, v))}}}" for key, v in values.items())

@@ -18,9 +18,11 @@ from typing import Any
 import numpy as np
 from scipy.stats import chi2
 
+from ..labels import fusion_labels
+from ..plots.appearance import COLOURS, MARKERS, log_axis, tidy
 from ..problem import Floats, Problem
-from .cells import Cell, Result
-from .page import Page, Results
+from ..solvers import solve
+from .cells import Cell, Page, Result, Results
 from .writing import figure, markdown_table
 
 # r, and the number of true centroids; the centroids need r ≥ GROUPS.
@@ -62,9 +64,6 @@ def tail(n: int) -> float:
 
 def complete(n: int) -> Result:
     """Cell: all pairs with weight 1; error and bound at multiples of 2z₀."""
-    from ..labels import fusion_labels
-    from ..solvers import solve
-
     edges = np.column_stack(np.triu_indices(n, 1))
     weights = np.ones(len(edges))
     threshold = 2 * z0(n)
@@ -101,8 +100,6 @@ def sparse(n: int) -> Result:
     Pairs are drawn inside the groups; γ = 2z₀/w_min with the z₀ of the complete graph, as the
     remark uses it. Samples without an edge keep û_i = z_i exactly.
     """
-    from ..solvers import solve
-
     rng = np.random.default_rng([n, 7])
     errors, bounds, isolated = [], [], []
     for _ in range(REPEATS if n <= 10_000 else 3):
@@ -210,8 +207,6 @@ penalty at the truth is 0).
 
 
 def _draw(dense: list[dict[str, Any]], thin: list[dict[str, Any]]) -> Any:
-    from ..plots.appearance import COLOURS, MARKERS, log_axis, tidy
-
     made, (left, right) = figure(1, 2, 10, 4.2)
     for rank, factor in enumerate(GAMMA_FACTORS):
         rows = [row for row in dense if row["gamma_over_threshold"] == factor]

@@ -32,21 +32,9 @@ def write_csv(file: Path, rows: Sequence[dict[str, Any]]) -> None:
 
 
 def markdown_table(header: Sequence[str], rows: Sequence[Sequence[Any]], *, texts: int = 1) -> str:
-    """A Markdown table; the first ``texts`` columns are text, the others are right-aligned.
-
-    Examples
-    --------
-    >>> print(markdown_table(["set", "NMI"], [["zoo", "0.74"]]))
-    | set | NMI |
-    |---|---:|
-    | zoo | 0.74 |
-    """
-    lines = [_line(header), "|" + "---|" * texts + "---:|" * (len(header) - texts)]
-    return "\n".join(lines + [_line(row) for row in rows])
-
-
-def _line(cells: Sequence[Any]) -> str:
-    return "| " + " | ".join(str(cell) for cell in cells) + " |"
+    """A Markdown table; the first ``texts`` columns are text, the others are right-aligned."""
+    first, *rest = ("| " + " | ".join(map(str, cells)) + " |" for cells in (header, *rows))
+    return "\n".join([first, "|" + "---|" * texts + "---:|" * (len(header) - texts), *rest])
 
 
 def figure(rows: int, columns: int, width: float, height: float) -> tuple[Any, list[Any]]:
