@@ -1,8 +1,5 @@
 """Along the path: centroids moving in a plane [1]_, and the number of clusters against γ.
 
-Input is a :class:`~convexcluster.ClusterPath` or a fitted estimator; output is matplotlib axes.
-Everything is computed when the display is made; ``plot`` only draws.
-
 References
 ----------
 .. [1] T. D. Hocking, A. Joulin, F. Bach, J.-P. Vert, "Clusterpath: an algorithm for clustering
@@ -28,7 +25,14 @@ from .appearance import (
     tidy,
     whole_numbers,
 )
-from .layout import Plane, cluster_ranks, colour_ranks, kernel_name, subsample
+from .layout import (
+    Plane,
+    cluster_ranks,
+    colour_ranks,
+    estimator_ranks,
+    kernel_name,
+    subsample,
+)
 from .points import counted_samples
 
 if TYPE_CHECKING:
@@ -127,7 +131,7 @@ class ClusterPathDisplay:
             estimator.path_,
             Z=estimator.embedding_,
             labels=estimator.labels_,
-            ranks=cluster_ranks(estimator.labels_, colour_ranks(estimator.linkage_)),
+            ranks=estimator_ranks(estimator),
             kernel=kernel_name(estimator) is not None,
             **options,
         )
@@ -141,14 +145,8 @@ class ClusterPathDisplay:
         for t in np.unique(self.labels):
             colour = line_colour(int(self.ranks[t]))
             lines = self.tracks[:, self.labels == t]
-            ax.plot(
-                lines[..., 0],
-                lines[..., 1],
-                color=colour,
-                linewidth=width,
-                rasterized=m > 300,
-                zorder=1,
-            )
+            style = {"color": colour, "linewidth": width, "rasterized": m > 300, "zorder": 1}
+            ax.plot(lines[..., 0], lines[..., 1], **style)
         draw_points(ax, self.tracks[0], self.labels, self.ranks, names, shrink=0.5)
         end = np.unique(self.tracks[-1], axis=0)
         ax.plot(*end.T, "o", ms=7, mfc="white", mec=INK, zorder=3, label="_rings")

@@ -42,13 +42,7 @@ SHADE = "#f6d9a8"
 
 
 def style(rank: int) -> tuple[str, str]:
-    """Colour and marker of colour rank ``rank``.
-
-    Examples
-    --------
-    >>> style(0), style(8)
-    (('#0072b2', 'o'), ('#0072b2', 's'))
-    """
+    """Colour and marker of colour rank ``rank``."""
     if rank >= N_STYLES:
         return GREY, "."
     step = len(COLOURS)
@@ -56,13 +50,7 @@ def style(rank: int) -> tuple[str, str]:
 
 
 def plain(text: object, longest: int = 40) -> str:
-    r"""``text`` of a user, shown letter by letter: no mathematics, no control characters.
-
-    Examples
-    --------
-    >>> print(plain("$x$"))
-    \$x\$
-    """
+    r"""``text`` of a user, shown letter by letter: no mathematics, no control characters."""
     shown = "".join(c if c.isprintable() else " " for c in str(text))
     shown = shown if len(shown) <= longest else shown[: longest - 1] + "…"
     # matplotlib leaves out a legend entry that begins with an underscore

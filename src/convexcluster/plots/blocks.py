@@ -1,8 +1,4 @@
-"""Clusters as a whole: their sizes, and the kernel matrix in the order of the tree.
-
-Input is labels, an embedding, a :class:`~convexcluster.ClusterPath` or a fitted estimator; output
-is matplotlib axes. Everything is computed when the display is made; ``plot`` only draws.
-"""
+"""Clusters as a whole: their sizes, and the kernel matrix in the order of the tree."""
 
 from __future__ import annotations
 
@@ -14,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from ..problem import Floats, Ints
 from .appearance import GREY, INK, N_STYLES, axes_or_new, style, tidy, whole_numbers
-from .layout import Branches, cluster_ranks, colour_ranks
+from .layout import Branches, cluster_ranks, colour_ranks, estimator_ranks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -64,9 +60,7 @@ class ClusterSizesDisplay:
     @classmethod
     def from_estimator(cls, estimator: Any) -> ClusterSizesDisplay:
         """Clusters of a fitted estimator."""
-        labels = estimator.labels_
-        ranks = cluster_ranks(labels, colour_ranks(estimator.linkage_))
-        return cls.from_data(labels, ranks=ranks)
+        return cls.from_data(estimator.labels_, ranks=estimator_ranks(estimator))
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw on ``ax``, or on new axes: bars if they are few, otherwise a curve."""

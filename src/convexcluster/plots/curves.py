@@ -1,8 +1,4 @@
-"""Curves over the number of clusters: elbow, and agreement with known classes.
-
-Input is data, a fitted estimator or a :class:`~convexcluster.ClusterPath`; output is matplotlib
-axes. Everything is computed when the display is made; ``plot`` only draws.
-"""
+"""Curves over the number of clusters: elbow, and agreement with known classes."""
 
 from __future__ import annotations
 

@@ -29,15 +29,7 @@ from ..problem import Floats, Ints
 
 @dataclass(frozen=True, slots=True)
 class Branches:
-    """Every node of a linkage as a run of the leaf order.
-
-    Attributes
-    ----------
-    order : ndarray of shape (n,)
-        Leaves from one end of the tree to the other.
-    start, size : ndarray of shape (2n − 1,)
-        The members of ``node`` are ``order[start[node] : start[node] + size[node]]``.
-    """
+    """Leaves in ``order``; below ``node`` are order[start[node] : start[node] + size[node]]."""
 
     order: Ints
     start: Ints
@@ -45,14 +37,7 @@ class Branches:
 
     @classmethod
     def of(cls, linkage: Floats) -> Branches:
-        """Lay out ``linkage``.
-
-        Examples
-        --------
-        >>> tree = Branches.of(np.array([[0.0, 2, 1, 2], [1, 3, 2, 3]]))
-        >>> tree.order, tree.members(3)
-        (array([1, 0, 2]), array([0, 2]))
-        """
+        """Lay out ``linkage``."""
         n = len(linkage) + 1
         low, high = intervals(linkage)
         return cls(ranks(low[:n]), low, high - low)
@@ -63,15 +48,7 @@ class Branches:
 
 
 def colour_ranks(linkage: Floats) -> Ints:
-    """Colour rank of every sample, 0 for the most prominent; a permutation of 0 … n − 1.
-
-    Examples
-    --------
-    The heavy path from the root ends in sample 0; sample 2 leaves it last, as a branch of two.
-
-    >>> colour_ranks(np.array([[0.0, 1, 1, 2], [2, 3, 2, 2], [4, 5, 3, 4]]))
-    array([0, 2, 1, 3])
-    """
+    """Colour rank of every sample, 0 for the most prominent; a permutation of 0 … n − 1."""
     n = len(linkage) + 1
     pairs = linkage[:, :2].astype(np.int64).tolist()
     size = Branches.of(linkage).size.tolist()
@@ -81,35 +58,26 @@ def colour_ranks(linkage: Floats) -> Ints:
         light, heavy = (b, a) if size[a] >= size[b] else (a, b)
         prominence[heavy] = prominence[n + i]
         prominence[light] = size[light]
-    ranks = np.empty(n, dtype=np.int64)
-    ranks[np.lexsort((np.arange(n), -np.array(prominence[:n])))] = np.arange(n)
-    return ranks
+    return ranks(np.argsort(-np.array(prominence[:n]), kind="stable"))
 
 
-def cluster_ranks(labels: Ints, ranks: Ints) -> Ints:
-    """Rank 0 … k − 1 of every cluster by its most prominent member.
-
-    Examples
-    --------
-    >>> cluster_ranks(np.array([0, 1, 2, 1]), np.array([3, 2, 0, 1]))
-    array([2, 1, 0])
-    """
+def cluster_ranks(labels: Ints, prominence: Ints) -> Ints:
+    """Rank 0 … k − 1 of every cluster by its most prominent member."""
     least = np.full(int(labels.max()) + 1, len(labels), dtype=np.int64)
-    np.minimum.at(least, labels, ranks)
-    return np.argsort(np.argsort(least, kind="stable"), kind="stable")
+    np.minimum.at(least, labels, prominence)
+    return ranks(np.argsort(least, kind="stable"))
+
+
+def estimator_ranks(estimator: Any) -> Ints:
+    """Colour rank of every cluster of a fitted estimator, by its own tree."""
+    return cluster_ranks(estimator.labels_, colour_ranks(estimator.linkage_))
 
 
 @dataclass(frozen=True, slots=True)
 class Plane:
-    """The first two principal components of an embedding.
+    """The first two principal components of an embedding, and the share of variance of each.
 
-    Attributes
-    ----------
-    mean : ndarray of shape (r,)
-    axes : ndarray of shape (r, 2)
-        Orthonormal columns; the second is zero if the embedding has one dimension.
-    share : ndarray of shape (2,)
-        Share of the variance along each.
+    The columns of ``axes`` are orthonormal; the second is zero if there is one dimension only.
     """
 
     mean: Floats
@@ -118,14 +86,7 @@ class Plane:
 
     @classmethod
     def of(cls, Z: Floats, masses: Floats | None = None) -> Plane:
-        """Principal plane of the rows of ``Z``, weighted by ``masses``.
-
-        Examples
-        --------
-        >>> plane = Plane.of(np.array([[0.0, 1], [0, -1], [3, 0], [-3, 0]]))
-        >>> plane.share, plane.project(np.array([[6.0, 0]]))
-        (array([0.9, 0.1]), array([[6., 0.]]))
-        """
+        """Principal plane of the rows of ``Z``, weighted by ``masses``."""
         m = np.ones(len(Z)) if masses is None else masses
         mean, axes, variances = principal_axes(Z, m)
         more = max(0, 2 - axes.shape[1])
@@ -157,15 +118,7 @@ def kernel_name(estimator: Any) -> str | None:
 
 
 def subsample(n: int, most: int, labels: Ints | None = None, seed: int = 0) -> Ints:
-    """At most ``most`` of n indices, ascending; every label keeps one if there is room.
-
-    Examples
-    --------
-    >>> subsample(5, 10)
-    array([0, 1, 2, 3, 4])
-    >>> len(subsample(100_000, 2_000))
-    2000
-    """
+    """At most ``most`` of n indices, ascending; every label keeps one if there is room."""
     if n <= most:
         return np.arange(n)
     first = np.empty(0, dtype=np.int64)

@@ -1,8 +1,5 @@
 """Samples in a plane by label: two features, two principal components, or t-SNE [1]_.
 
-Input is data with labels or a fitted estimator; output is matplotlib axes. Everything is computed
-when the display is made; ``plot`` only draws.
-
 References
 ----------
 .. [1] L. van der Maaten, G. Hinton, "Visualizing data using t-SNE", JMLR 9 (2008).
@@ -19,7 +16,7 @@ from numpy.typing import ArrayLike
 from ..partition import ranks
 from ..problem import Floats, Ints
 from .appearance import axes_or_new, draw_points, plain, tidy
-from .layout import Plane, cluster_ranks, colour_ranks, kernel_name, subsample
+from .layout import Plane, estimator_ranks, kernel_name, subsample
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,13 +26,7 @@ MOST_POINTS = 20_000
 
 
 def groups(labels: ArrayLike) -> tuple[Ints, list[str]]:
-    """Codes 0 … k − 1 and the name of each code, for labels of any kind.
-
-    Examples
-    --------
-    >>> groups(["b", "a", "b"])
-    (array([1, 0, 1]), ['a', 'b'])
-    """
+    """Codes 0 … k − 1 and the name of each code, for labels of any kind."""
     names, codes = np.unique(np.asarray(labels), return_inverse=True)
     return codes.ravel().astype(np.int64), [str(name) for name in names.tolist()]
 
@@ -139,10 +130,7 @@ class LabelScatterDisplay:
         ``X`` is used as it is if it has two columns; otherwise the first two principal
         components of the estimator's embedding are.
         """
-        labels = estimator.labels_
-        options.setdefault("ranks", cluster_ranks(labels, colour_ranks(estimator.linkage_)))
-        options.setdefault("title", f"{estimator.n_clusters_} clusters")
-        options.setdefault("names", [f"cluster {t}" for t in range(estimator.n_clusters_)])
+        labels, options = estimator.labels_, {**_named(estimator, ""), **options}
         if X is not None and np.shape(X)[1] == 2:
             return cls.from_data(X, labels, **options)
         plane = Plane.of(estimator.embedding_)
@@ -155,13 +143,16 @@ class LabelScatterDisplay:
         names = [plain(name) for name in self.names]
         draw_points(ax, self.points, self.labels, self.ranks, names)
         counted = counted_samples(len(self.points), self.n_samples)
-        tidy(ax, f"{plain(self.title)}\n{counted}", *map(plain_axis, self.axis_names))
+        across, up = (plain(name, longest=60) for name in self.axis_names)
+        tidy(ax, f"{plain(self.title)}\n{counted}", across, up)
         return ax
 
 
-def plain_axis(name: str) -> str:
-    """Axis name shown letter by letter."""
-    return plain(name, longest=60)
+def _named(estimator: Any, prefix: str) -> dict[str, Any]:
+    """Colour ranks, title and names of the clusters of a fitted estimator."""
+    k = estimator.n_clusters_
+    names = [f"cluster {t}" for t in range(k)]
+    return {"ranks": estimator_ranks(estimator), "title": f"{prefix}{k} clusters", "names": names}
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,8 +213,6 @@ class TSNEDisplay(LabelScatterDisplay):
     @classmethod
     def from_estimator(cls, estimator: Any, X: ArrayLike | None = None, **options: Any) -> Any:
         """t-SNE of ``X``, or of the estimator's embedding, by the estimator's labels."""
-        labels = estimator.labels_
-        options.setdefault("ranks", cluster_ranks(labels, colour_ranks(estimator.linkage_)))
-        options.setdefault("title", f"t-SNE, {estimator.n_clusters_} clusters")
-        options.setdefault("names", [f"cluster {t}" for t in range(estimator.n_clusters_)])
-        return cls.from_data(estimator.embedding_ if X is None else X, labels, **options)
+        options = {**_named(estimator, "t-SNE, "), **options}
+        samples = estimator.embedding_ if X is None else X
+        return cls.from_data(samples, estimator.labels_, **options)

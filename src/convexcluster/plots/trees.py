@@ -1,9 +1,4 @@
-"""The tree over log γ.
-
-Input is a SciPy linkage whose heights are fusion γ, a :class:`~convexcluster.ClusterPath` or a
-fitted estimator; output is matplotlib axes. Everything is computed when the display is made;
-``plot`` only draws.
-"""
+"""The tree over log γ."""
 
 from __future__ import annotations
 
@@ -18,7 +13,7 @@ from ..labels import cut
 from ..problem import Floats, Ints
 from .along import chosen_gamma
 from .appearance import INK, axes_or_new, line_colour, log_axis, plain, tidy
-from .layout import Branches, cluster_ranks, colour_ranks
+from .layout import Branches, cluster_ranks, colour_ranks, estimator_ranks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -143,7 +138,7 @@ class DendrogramDisplay:
     @classmethod
     def from_estimator(cls, estimator: Any, **options: Any) -> DendrogramDisplay:
         """Tree of a fitted estimator's path, coloured by its labels."""
-        ranks = cluster_ranks(estimator.labels_, colour_ranks(estimator.linkage_))
+        ranks = estimator_ranks(estimator)
         options = {"labels": estimator.labels_, "label_ranks": ranks, **options}
         return cls.from_path(estimator.path_, chosen_gamma(estimator), **options)
 

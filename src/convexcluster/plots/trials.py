@@ -1,8 +1,4 @@
-"""Repeated fits: number of clusters against each hyperparameter, duality gap against time.
-
-Input is measurements, or an estimator or problem to measure; output is matplotlib axes. Everything
-is computed when the display is made; ``plot`` only draws.
-"""
+"""Repeated fits: number of clusters against each hyperparameter, duality gap against time."""
 
 from __future__ import annotations
 
