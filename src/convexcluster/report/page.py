@@ -21,13 +21,7 @@ SCRIPTS = ("data.js", "draw.js", "plane.js", "charts.js", "app.js", "events.js")
 
 
 def embed_json(value: Any) -> str:
-    r"""JSON that may stand inside a ``<script>`` element.
-
-    Examples
-    --------
-    >>> print(embed_json("</script><!--&"))
-    "\u003c/script\u003e\u003c!--\u0026"
-    """
+    r"""JSON that may stand inside a ``<script>`` element."""
     text = json.dumps(value, allow_nan=False, separators=(",", ":"))
     for sign in "<>&":
         text = text.replace(sign, f"\\u{ord(sign):04x}")
@@ -41,11 +35,6 @@ def pack(arrays: dict[str, np.ndarray]) -> tuple[list[list[Any]], str]:
     -------
     manifest : list of [name, type, offset in bytes, length]
     text : str
-
-    Examples
-    --------
-    >>> pack({"a": np.array([1, 2]), "b": np.array([0.5])})[0]
-    [['a', 'i4', 0, 2], ['b', 'f8', 8, 1]]
     """
     manifest, parts, offset = [], [], 0
     for name, array in arrays.items():

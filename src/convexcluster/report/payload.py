@@ -59,14 +59,7 @@ class Changes:
 
     @classmethod
     def of(cls, partitions: list[Ints]) -> Changes:
-        """Pack ``partitions``, each numbered by first appearance.
-
-        Examples
-        --------
-        >>> changes = Changes.of([np.array([0, 0, 1]), np.array([0, 1, 1])])
-        >>> changes.absorbed, changes.into, changes.moved, changes.moved_to
-        (array([1, 2]), array([0, 1]), array([1]), array([1]))
-        """
+        """Pack ``partitions``, each numbered by first appearance."""
         n = len(partitions[0])
         before = np.arange(n)
         absorbed, into, moved, moved_to = [], [], [], []
@@ -92,16 +85,7 @@ class Changes:
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """Values of the features that the report can compare.
-
-    Attributes
-    ----------
-    values : ndarray of shape (p, n)
-        Row f is a feature, in the smallest type that holds it.
-    names : list of str
-    total : int
-        Number of features of the data, of which p are kept.
-    """
+    """The p features that the report compares, of ``total``: values (p, n) in a small type."""
 
     values: np.ndarray
     names: list[str]
@@ -131,13 +115,7 @@ class Features:
 
 
 def explained(values: Floats, labels: Ints) -> Floats:
-    """Share of each row's variance that lies between the clusters (η²), 0 if it is constant.
-
-    Examples
-    --------
-    >>> explained(np.array([[0.0, 0, 1, 1], [0, 1, 0, 1], [2, 2, 2, 2]]), np.array([0, 0, 1, 1]))
-    array([1., 0., 0.])
-    """
+    """Share of each row's variance that lies between the clusters (η²), 0 if it is constant."""
     counts = np.bincount(labels)
     centred = values - values.mean(axis=1, keepdims=True)
     sums = np.stack([np.bincount(labels, row) for row in centred])
@@ -223,13 +201,7 @@ def tree_arrays(
 
 
 def stored_steps(counts: Ints, most: int = MOST_POSITIONS) -> Ints:
-    """Steps whose centroids are kept: all, or evenly spaced ones with at most ``most`` in sum.
-
-    Examples
-    --------
-    >>> stored_steps(np.array([4, 4, 4, 1]), most=9)
-    array([0, 2])
-    """
+    """Steps whose centroids are kept: all, or evenly spaced ones with at most ``most`` in sum."""
     stride = 1
     while counts[::stride].sum() > most and stride < len(counts):
         stride += 1

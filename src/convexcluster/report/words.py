@@ -17,25 +17,8 @@ if TYPE_CHECKING:
     from ..path.clusterpath import ClusterPath
 
 
-def number(value: float) -> str:
-    """Three significant digits, without an exponent where none is needed.
-
-    Examples
-    --------
-    >>> number(1234567.0), number(0.000012345), number(0.25)
-    ('1.23e+06', '1.23e-05', '0.25')
-    """
-    return f"{value:.3g}"
-
-
 def many(count: int, noun: str) -> str:
-    """Count and noun.
-
-    Examples
-    --------
-    >>> many(1, "cluster"), many(12_345, "sample")
-    ('1 cluster', '12,345 samples')
-    """
+    """Count and noun."""
     return f"{count:,} {noun}" + ("" if count == 1 else "s")
 
 
@@ -48,9 +31,9 @@ def summary_sentence(path: ClusterPath, estimator: Any | None, n_features: int |
     if kernel is not None:
         parts.append(f"{kernel} kernel")
     counts, gammas = np.asarray(path.n_clusters), np.asarray(path.gammas)
-    walk = f"at γ = {number(gammas[0])}"
+    walk = f"at γ = {gammas[0]:.3g}"
     if len(gammas) > 1:
-        walk = f"at {len(gammas)} values of γ from {number(gammas[0])} to {number(gammas[-1])}"
+        walk = f"at {len(gammas)} values of γ from {gammas[0]:.3g} to {gammas[-1]:.3g}"
     ends = f"{many(int(counts[0]), 'cluster')} at the least γ, {int(counts[-1]):,} at the greatest"
     return f"{', '.join(parts)}. Solved {walk}: {ends}."
 
@@ -59,7 +42,7 @@ def choice_sentence(estimator: Any | None, gamma: float | None) -> str:
     """Which clusters the estimator chose."""
     if estimator is None:
         return "No estimator was given: the view opens at the partition that lives longest."
-    at = "" if gamma is None else f" at γ = {number(gamma)}"
+    at = "" if gamma is None else f" at γ = {gamma:.3g}"
     return f"The estimator chose {many(int(estimator.n_clusters_), 'cluster')}{at}."
 
 
@@ -130,7 +113,7 @@ def certificate_sentences(certificate: Any | None) -> list[str]:
     radius = _finite(certificate, "radius")
     if radius is not None:
         made.append(
-            f"The exact centroids lie within {number(radius)} of those found: root of the summed "
+            f"The exact centroids lie within {radius:.3g} of those found: root of the summed "
             "squared distances, in the kernel's own space, everything below included."
         )
     error = _finite(certificate, "embedding_error")
@@ -139,11 +122,11 @@ def certificate_sentences(certificate: Any | None) -> list[str]:
             "The embedding is exact."
             if error == 0
             else f"Replacing the kernel by the embedding moved the centroids by at most "
-            f"{number(error)}."
+            f"{error:.3g}."
         )
     coarse = _finite(certificate, "coarsening_error")
     if coarse:
-        made.append(f"Contracting samples beforehand moved them by at most {number(coarse)}.")
+        made.append(f"Contracting samples beforehand moved them by at most {coarse:.3g}.")
     clipped = _finite(certificate, "clipped_share")
     if clipped:
         made.append(
