@@ -80,13 +80,7 @@ class TuneResult:
 
 
 def default_grid(X: ArrayLike, n_neighbors: int = 7) -> dict[str, list[Any]]:
-    """Five kernel bandwidths × five weights (local scaling and four bandwidths).
-
-    Examples
-    --------
-    >>> {name: len(values) for name, values in default_grid(np.eye(9)).items()}
-    {'bandwidth': 5, 'weight_bandwidth': 5}
-    """
+    """Five kernel bandwidths × five weights (local scaling and four bandwidths)."""
     sigma = auto_bandwidth(np.asarray(X, dtype=np.float64), n_neighbors)
     return {
         "bandwidth": [factor * sigma for factor in KERNEL_FACTORS],

@@ -51,15 +51,7 @@ def sweep_centroids(
 
 
 def feature_weights(A: Floats, sparsity: float) -> Floats:
-    """Minimise Σ (w_l² + λw_l) A_l over the simplex: w_l = ½(α/A_l − λ)₊.
-
-    Examples
-    --------
-    >>> feature_weights(np.array([1.0, 1.0, 2.0]), 0.0)
-    array([0.4, 0.4, 0.2])
-    >>> feature_weights(np.array([1.0, 1.0, 9.0]), 1.0)
-    array([0.5, 0.5, 0. ])
-    """
+    """Minimise Σ (w_l² + λw_l) A_l over the simplex: w_l = ½(α/A_l − λ)₊."""
     scale = A.max()
     if scale <= 0:
         return np.full(len(A), 1.0 / len(A))

@@ -23,17 +23,18 @@ from ..partition import canonical, first
 from ..problem import Floats, Ints
 
 
-def kernel_distances(K: Floats, diagonal: Floats, V: Floats, centre_norms: Floats) -> Floats:
-    """d_ij = k(xᵢ, xᵢ) − 2 Σ_l V_lj K_il + ‖c_j‖², clipped at 0; K may be rectangular.
+def kernel_distances(K: Floats, V: Floats) -> Floats:
+    """d_ij = K_ii − 2 Σ_l v_lj K_il + v_jᵀ K v_j, clipped at 0.
 
     Examples
     --------
-    >>> K = np.array([[0.0, 0.0], [0.0, 4.0]])
-    >>> kernel_distances(K, np.array([0.0, 4.0]), np.array([[0.5], [0.5]]), np.array([1.0]))
+    >>> kernel_distances(np.array([[0.0, 0.0], [0.0, 4.0]]), np.array([[0.5], [0.5]]))
     array([[1.],
            [1.]])
     """
-    return np.maximum(diagonal[:, None] - 2 * (K @ V) + centre_norms, 0)
+    KV = K @ V
+    norms = np.einsum("lj,lj->j", V, KV)
+    return np.maximum(np.diagonal(K)[:, None] - 2 * KV + norms, 0)
 
 
 def kernel_seeds(K: Floats, k: int, rng: np.random.RandomState) -> Ints:
@@ -65,21 +66,19 @@ def lloyd(K: Floats, labels: Ints, k: int, max_iter: int) -> tuple[Ints, float, 
 
     A cluster that loses all its points takes the point that is farthest from its own centre.
     """
-    n, diagonal = len(K), np.diagonal(K)
+    rows = np.arange(len(K))
     for iteration in range(1, max_iter + 1):
-        V = memberships(labels, k)
-        d = kernel_distances(K, diagonal, V, np.einsum("lj,lj->j", V, K @ V))
+        d = kernel_distances(K, memberships(labels, k))
         new = np.argmin(d, axis=1)
-        own = d[np.arange(n), new]
+        own = d[rows, new]
         for empty in np.setdiff1d(np.arange(k), new):
             lone = int(np.argmax(np.where(np.bincount(new, minlength=k)[new] > 1, own, -1.0)))
             new[lone], own[lone] = empty, 0.0
         if np.array_equal(new, labels):
             return labels, float(own.sum()), iteration
         labels = new
-    V = memberships(labels, k)
-    d = kernel_distances(K, diagonal, V, np.einsum("lj,lj->j", V, K @ V))
-    return labels, float(d[np.arange(n), labels].sum()), max_iter
+    d = kernel_distances(K, memberships(labels, k))
+    return labels, float(d[rows, labels].sum()), max_iter
 
 
 def memberships(labels: Ints, k: int) -> Floats:

@@ -36,14 +36,7 @@ WEIGHT_FLOOR = 1e-100
 
 
 def spanning_tree(X: Floats) -> tuple[Ints, Floats]:
-    """Euclidean minimum spanning tree: edges (n − 1, 2) with i < j, and their squared lengths.
-
-    Examples
-    --------
-    >>> spanning_tree(np.array([[0.0], [3.0], [1.0]]))
-    (array([[0, 2],
-           [1, 2]]), array([1., 4.]))
-    """
+    """Euclidean minimum spanning tree: edges (n − 1, 2) with i < j, and their squared lengths."""
     n, d = X.shape
     if n <= PRIM_SAMPLES or d > TREE_DIMENSIONS:
         from .loops.spanning import prim

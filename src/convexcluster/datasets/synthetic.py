@@ -19,14 +19,6 @@ def blob_centres(n_blobs: int) -> Floats:
     One blob stands at the origin; two to six stand evenly on a circle of radius 1.5; from seven on
     one is at the origin and the others are on that circle. Up to seven blobs of radius 0.45 keep
     apart by at least 0.6, and from the circle of radius 3 by about 0.8; more come closer.
-
-    Examples
-    --------
-    >>> blob_centres(4).round(3)
-    array([[ 1.5,  0. ],
-           [ 0. ,  1.5],
-           [-1.5,  0. ],
-           [-0. , -1.5]])
     """
     if n_blobs == 1:
         return np.zeros((1, 2))
@@ -77,10 +69,8 @@ def make_rings(
     if n_blobs < 0 or n_per_blob < 1 or n_circle < 0:
         raise ValueError("n_blobs and n_circle must be ≥ 0, and n_per_blob ≥ 1")
     rng = np.random.default_rng(random_state)
-    middle = (
-        (blob_centres(n_blobs) if n_blobs else np.zeros((0, 2))) if centres is None else centres
-    )
-    middle = np.asarray(middle, dtype=np.float64).reshape(-1, 2)
+    middle = blob_centres(n_blobs) if centres is None else np.asarray(centres, dtype=np.float64)
+    middle = middle.reshape(-1, 2)
     if len(middle) != n_blobs:
         raise ValueError(f"{n_blobs} blobs need as many centres, got {len(middle)}")
     parts = []
