@@ -72,7 +72,7 @@ def run(
     spent: dict[str, float] = {}
     pages = []
     for k, name in enumerate(wanted):
-        page = _drive(name, k, out, jobs, progress, spent)
+        page = _drive(name, k, out, jobs, progress or (lambda k, text: None), spent)
         pages.append(_write(name, page, out))
     seconds = time.perf_counter() - begin
     index = out / "README.md"
@@ -91,20 +91,18 @@ def _wanted(names: str | Sequence[str]) -> list[str]:
 
 
 def _drive(
-    name: str, k: int, out: Path, jobs: int, progress: Progress | None, spent: dict[str, float]
+    name: str, k: int, out: Path, jobs: int, progress: Progress, spent: dict[str, float]
 ) -> Page:
     """Send the target the results of each list of cells that it asks for."""
     target = TARGETS[name]()
     cells = next(target)
     while True:
         results: Results = {}
-        if progress is not None:
-            progress(k, f"{name}: {len(cells)} cells")
+        progress(k, f"{name}: {len(cells)} cells")
         for cell, record in finished(cells, out / "cells", jobs):
             results[cell.key] = record["result"]
             spent[cell.key] = record["processor_seconds"]
-            if progress is not None:
-                progress(k, f"{name}: {len(results)} of {len(cells)} cells, {cell.key}")
+            progress(k, f"{name}: {len(results)} of {len(cells)} cells, {cell.key}")
         try:
             cells = target.send(results)
         except StopIteration as stop:

@@ -65,12 +65,6 @@ def run(seed: int = 0, *, progress: Callable[[int, str], None] | None = None) ->
         Of the data and of the methods.
     progress : callable, optional
         Called as ``progress(k, name)`` before the k-th method.
-
-    Examples
-    --------
-    >>> ours = run(0).rows[0]
-    >>> ours["method"], ours["clusters"], ours["NMI"] > 0.999
-    ('kernel convex clustering', 5, True)
     """
     X, y = make_rings(random_state=seed)
     # The first fit loads (or compiles) the loops; that is not the method's time.

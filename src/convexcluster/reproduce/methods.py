@@ -63,29 +63,19 @@ class Partition:
     detail: Params
 
 
-# (X, params, counts) -> partitions by rule
+# (X, params, counts) -> partitions; counts maps the rules "paper" and "classes" to their k
 Partitions = Callable[[Floats, Params, dict[str, int]], Iterator[Partition]]
 
 
 @dataclass(frozen=True)
 class Contender:
-    """A method of the comparison.
+    """A method of the comparison."""
 
-    Attributes
-    ----------
-    grid : list of dict
-        Settings tried when tuned with labels.
-    partitions : callable (X, params, counts) -> iterator of Partition
-        ``counts`` maps the rules "paper" and "classes" to their k.
-    default : callable (X, k) -> dict of labels
-        The method as it comes, without labels: "found", if it finds k by itself, and "told" k.
-    rotates : bool
-        Whether only distances matter; then many features are rotated into n coordinates first.
-    """
-
-    grid: list[Params]
+    grid: list[Params]  # settings tried when tuned with labels
     partitions: Partitions
+    # (X, k) -> labels of the method as it comes: "found", if it finds k by itself, and "told" k
     default: Callable[[Floats, int], Defaults]
+    # whether only distances matter: many features are then rotated into n coordinates first
     rotates: bool = True
 
 
@@ -95,9 +85,9 @@ def median_distance(X: Floats) -> float:
     return median if median > 0 else 1.0
 
 
-def elbow_of(C: Floats, masses: Floats | None = None) -> int:
-    """The elbow's k of Ward's tree on weighted centroids."""
-    return elbow(sse_curve(ward_tree(C, masses)))
+def elbow_of(tree: Floats) -> int:
+    """The elbow's k of a Ward tree."""
+    return elbow(sse_curve(tree))
 
 
 def gaussian_points(X: Floats, sigma1: float) -> Floats:
@@ -131,7 +121,7 @@ def path_partitions(
             continue
         masses = np.bincount(fused).astype(np.float64)
         tree = ward_tree(C, masses)
-        for rule, k in {"own": elbow_of(C, masses), **counts}.items():
+        for rule, k in {"own": elbow_of(tree), **counts}.items():
             if k <= len(C):
                 yield Partition(rule, cut(tree, k)[fused], {"gamma": float(gamma)})
 
@@ -190,7 +180,7 @@ def _bcc(X: Floats, params: Params, counts: dict[str, int]) -> Iterator[Partitio
     model = BiconvexClustering(
         2, gamma=gamma, sparsity=sparsity, n_neighbors=params.get("neighbors", 5)
     ).fit(X)
-    own = elbow_of(model.centroids_)
+    own = elbow_of(ward_tree(model.centroids_))
     for rule, k in {"own": own, **counts}.items():
         yield Partition(rule, cut(model.linkage_, k), {})
 

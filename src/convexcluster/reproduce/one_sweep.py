@@ -29,7 +29,7 @@ from ..solvers import solve
 from . import paper, score, table1
 from .cells import Cell, Page, Result, Results
 from .methods import elbow_of, gaussian_points, median_distance, paper_graph
-from .writing import markdown_table
+from .writing import formatted, markdown_table
 
 NAMES = ("lymphoma", "Yale", "zoo", "housevotes", "glass", "newthyroid", "GLIOMA", "mnist500")
 SWEEPS = 2_000
@@ -89,7 +89,7 @@ def study(name: str, settings: dict[str, Any], rho: float) -> Result:
     rows = {}
     for what, A in centroids.items():
         tree = ward_tree(A)
-        own, told = cut(tree, elbow_of(A)), cut(tree, k)
+        own, told = cut(tree, elbow_of(tree)), cut(tree, k)
         rows[what] = {
             "objective": problem.objective(A),
             "excess": (problem.objective(A) - least) / problem.scale,
@@ -117,22 +117,16 @@ def page() -> Generator[list[Cell], Results, Page]:
         for name, given in settings.items()
     }
     results = yield list(cells.values())
-    rows, table = [], []
-    for name, cell in cells.items():
-        result = results[cell.key]
-        for what, row in result["rows"].items():
-            rows.append(
-                [
-                    name,
-                    what,
-                    f"{row['objective']:.4g}",
-                    f"{row['excess']:.1e}",
-                    row["distinct"],
-                    f"{row['nmi']:.3f} ({row['k']})",
-                    f"{row['nmi_told']:.3f}",
-                ]
-            )
-            table.append({"data": name, "what": what, "gamma": result["gamma"], **row})
+    table = [
+        {"data": name, "what": what, "gamma": results[cell.key]["gamma"], **row}
+        for name, cell in cells.items()
+        for what, row in results[cell.key]["rows"].items()
+    ]
+    rows = formatted(
+        table,
+        *("{data}", "{what}", "{objective:.4g}", "{excess:.1e}", "{distinct}"),
+        *("{nmi:.3f} ({k})", "{nmi_told:.3f}"),
+    )
     ignored = all(results[cell.key]["gamma_ignored"] for cell in cells.values())
     header = [
         "data",

@@ -23,8 +23,7 @@ PREPROCESSING = ("none", "standardised")
 
 def benchmark(name: str) -> tuple[Floats, Ints]:
     """A real data set of the paper, or its stand-in."""
-    X, y = load(STORED.get(name, name))
-    return np.ascontiguousarray(X, dtype=np.float64), np.asarray(y, dtype=np.int64)
+    return load(STORED.get(name, name))
 
 
 # names of stand-ins in convexcluster.datasets

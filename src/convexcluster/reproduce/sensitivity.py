@@ -45,8 +45,8 @@ def solved(sigma1: float, sigma2: float, gamma: float, rho: float, sweep: bool) 
         A = one_sweep(Z, graph, gamma, rho)
     else:
         A = solve(Z, graph.edges, graph.weights, gamma, tol=1e-5).A
-    k = elbow_of(A)
     tree = ward_tree(A)
+    k = elbow_of(tree)
     fused = fusion_labels(A, graph.edges)
     return {
         "k": k,
@@ -147,8 +147,8 @@ def tuned_real(name: str, settings: dict[str, Any]) -> Result:
     path = solve_path(Z, graph.edges, graph.weights, [params["gamma"]])
     fused, C = path.labels(gamma=params["gamma"]), path.centroids(params["gamma"])
     masses = np.bincount(fused).astype(np.float64)
-    sse = sse_curve(ward_tree(C, masses))[:20]
-    return {"sse": sse.tolist(), "k": elbow_of(C, masses)}
+    tree = ward_tree(C, masses)
+    return {"sse": sse_curve(tree)[:20].tolist(), "k": elbow_of(tree)}
 
 
 def elbows() -> Generator[list[Cell], Results, Page]:

@@ -23,7 +23,7 @@ from ..plots.appearance import COLOURS, MARKERS, log_axis, tidy
 from ..problem import Floats, Problem
 from ..solvers import solve
 from .cells import Cell, Page, Result, Results
-from .writing import figure, markdown_table
+from .writing import figure, formatted, markdown_table
 
 # r, and the number of true centroids; the centroids need r ≥ GROUPS.
 DIMENSIONS = 5
@@ -140,28 +140,10 @@ def page() -> Generator[list[Cell], Results, Page]:
     thin = [row for cell in second.values() for row in results[cell.key]["rows"]]
     above = [row for row in dense if row["gamma_over_threshold"] >= 1]
     broken = sum(row["violations"] for row in above)
-    dense_rows = [
-        [
-            row["n"],
-            f"{row['gamma_over_threshold']:g}",
-            f"{row['clusters']:.1f}",
-            f"{row['error']:.4f}",
-            f"{row['bound']:.4f}",
-            f"{row['violations']} of {row['repeats']}",
-        ]
-        for row in dense
-    ]
-    thin_rows = [
-        [
-            f"{row['n']:,}",
-            row["pairs"],
-            f"{row['isolated']:.1%}",
-            f"{row['error']:.4f}",
-            f"{row['bound']:.1e}",
-            f"{row['violations']} of {row['repeats']}",
-        ]
-        for row in thin
-    ]
+    figures = ("{error:.4f}", "{bound:.4f}", "{violations} of {repeats}")
+    dense_rows = formatted(dense, "{n}", "{gamma_over_threshold:g}", "{clusters:.1f}", *figures)
+    figures = ("{error:.4f}", "{bound:.1e}", "{violations} of {repeats}")
+    thin_rows = formatted(thin, "{n:,}", "{pairs}", "{isolated:.1%}", *figures)
     text = f"""# Theorem 1 by simulation
 
 Three groups of centroids at distance 1 in ℝ⁵, Gaussian noise with E‖ε‖² = σ² = {SIGMA**2:g}.

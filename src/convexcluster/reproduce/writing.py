@@ -37,6 +37,11 @@ def markdown_table(header: Sequence[str], rows: Sequence[Sequence[Any]], *, text
     return "\n".join([first, "|" + "---|" * texts + "---:|" * (len(header) - texts), *rest])
 
 
+def formatted(rows: Sequence[dict[str, Any]], *formats: str) -> list[list[str]]:
+    """Cells of a Markdown table: every format filled from every row."""
+    return [[form.format(**row) for form in formats] for row in rows]
+
+
 def figure(rows: int, columns: int, width: float, height: float) -> tuple[Any, list[Any]]:
     """A figure without a window, and its axes in reading order."""
     need("matplotlib", "plot")
