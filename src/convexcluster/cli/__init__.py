@@ -16,13 +16,7 @@ from .refusal import Exit, Refusal
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command and leave the process with an exit code.
-
-    Parameters
-    ----------
-    arguments : sequence of str, optional
-        Instead of those of the process.
-    """
+    """Run the command with ``arguments``, or those of the process; leave with an exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
     try:
         code = _run(given)

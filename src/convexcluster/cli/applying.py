@@ -108,13 +108,7 @@ def load_model(name: str) -> tuple[Any, Preparation, tuple[str, ...] | None]:
     notes = persistence.load_notes(place)
     if "table" in notes:
         return estimator, Preparation(**notes["table"]), tuple(notes["ids"])
-    features = tuple(str(f) for f in getattr(estimator, "feature_names_in_", ()))
-    count = int(estimator.n_features_in_)
-    return (
-        estimator,
-        Preparation(
-            features or tuple(f"x{k}" for k in range(count)),
-            precomputed=estimator._embedding.kernel.is_precomputed,
-        ),
-        None,
-    )
+    numbered = [f"x{k}" for k in range(estimator.n_features_in_)]
+    features = tuple(str(f) for f in getattr(estimator, "feature_names_in_", numbered))
+    precomputed = estimator._embedding.kernel.is_precomputed
+    return estimator, Preparation(features, precomputed=precomputed), None

@@ -22,23 +22,13 @@ FILLS: dict[str, Callable[..., Floats]] = {"mean": np.nanmean, "median": np.nanm
 
 @dataclass(frozen=True)
 class Preparation:
-    """Names of the features, and what fills, centres and scales them (None: not done).
-
-    Attributes
-    ----------
-    features : tuple of str
-        Columns of the table in the order of X; for a precomputed kernel, of the samples.
-    fill, centre, scale : ndarray of shape (d,), or None
-        Imputed values, means and standard deviations of the fitted table.
-    precomputed : bool
-        Whether the table is a kernel matrix, whose columns go by position.
-    """
+    """Names of the features, and what fills, centres and scales them (None: not done)."""
 
     features: tuple[str, ...]
     fill: Floats | None = None
     centre: Floats | None = None
     scale: Floats | None = None
-    precomputed: bool = False
+    precomputed: bool = False  # a kernel matrix, whose columns are the samples, by position
 
     @classmethod
     def of(

@@ -25,36 +25,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Table:
-    """Numbers with the names of their rows and columns.
+    """Numbers with the names of their rows and columns."""
 
-    Attributes
-    ----------
-    X : ndarray of shape (n, d)
-        Missing values are NaN; nothing is infinite.
-    features : tuple of str
-        Names of the columns of X.
-    ids : tuple of str
-        Names of the rows: the id column, or 1, 2, …
-    labels : tuple of str, or None
-        True labels, for scoring only; the empty string where unknown.
-    """
-
-    X: Floats
+    X: Floats  # (n, d); missing values are NaN, nothing is infinite
     features: tuple[str, ...]
-    ids: tuple[str, ...]
-    labels: tuple[str, ...] | None = None
+    ids: tuple[str, ...]  # the id column, or 1, 2, …
+    labels: tuple[str, ...] | None = None  # for scoring only; empty where unknown
 
 
 def read(source: Input, *, wanted: Sequence[str] | None = None) -> Table:
-    """Read a table.
-
-    Parameters
-    ----------
-    source : Input
-        The file and the roles of its columns.
-    wanted : sequence of str, optional
-        Exactly these features in this order, as a saved model wants them; others are ignored.
-    """
+    """Read a table; with ``wanted`` exactly these features in this order, as a saved model."""
     raw = read_raw(source)
     n = len(raw.frame)
     if n == 0:
