@@ -355,18 +355,7 @@ class ConvexClustering(KernelConvexClustering):
 def keep(model: Any, found: Fit, index: Ints, weight: Floats) -> Any:
     """Set the fitted attributes of ``model``, all at once, and delete those of an earlier fit.
 
-    Parameters
-    ----------
-    model : estimator
-    found : Fit
-    index : ndarray of shape (n,)
-        Point of every row; results are numbered by the rows.
-    weight : ndarray of shape (n,)
-        Masses of the rows.
-
-    Returns
-    -------
-    model
+    ``index`` (n,) is the point of every row, ``weight`` (n,) its mass; results go by the rows.
     """
     points, problem, solution, labels = found.points, found.problem, found.solution, found.labels
     _warn(found, model.n_clusters)

@@ -235,13 +235,7 @@ class Judge:
 
 
 def nmi(first: Ints, second: Ints) -> float:
-    """Normalised mutual information, I/(½(H₁ + H₂)), of two labelings 0, 1, ….
-
-    Examples
-    --------
-    >>> nmi(np.array([0, 0, 1, 1]), np.array([1, 1, 0, 0]))
-    1.0
-    """
+    """Normalised mutual information, I/(½(H₁ + H₂)), of two labelings 0, 1, …."""
     size = int(second.max()) + 1
     joint = np.bincount(first * size + second, minlength=(int(first.max()) + 1) * size)
     p = joint.reshape(-1, size) / len(first)

@@ -26,17 +26,6 @@ from ..partition import canonical
 from ..problem import Floats
 
 
-def objective(
-    X: Floats, mu: Floats, w: Floats, S: sparse.csr_array, sparsity: float, gamma: float
-) -> float:
-    """Value of the objective; S = φ + φᵀ, so that each pair enters once through its upper half."""
-    omega = w**2 + sparsity * w
-    fit = float((omega * (X - mu) ** 2).sum())
-    rows, columns = sparse.triu(S).nonzero()
-    pairs = np.asarray(S[rows, columns]).ravel()
-    return fit + gamma * float(pairs @ ((mu[rows] - mu[columns]) ** 2).sum(axis=1))
-
-
 def sweep_centroids(
     X: Floats, mu: Floats, omega: Floats, S: sparse.csr_array, gamma: float
 ) -> Floats:

@@ -13,6 +13,7 @@ near-linear time, UAI.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from typing import Any
 
 import numpy as np
@@ -142,15 +143,8 @@ class Fusions:
         n = self.order.shape[1]
         if self._rising is not None:
             return float(self._rising[n - k - 1]) if k < n else 0.0
-        steps = np.unique(np.append(self.heights.ravel(), 0.0))
-        low, high = 0, len(steps) - 1
-        while low < high:
-            middle = (low + high) // 2
-            if int(self.partition(float(steps[middle])).max()) + 1 <= k:
-                high = middle
-            else:
-                low = middle + 1
-        return float(steps[low])
+        steps = np.unique(np.append(self.heights.ravel(), 0.0)).tolist()
+        return steps[bisect_left(steps, -k, key=lambda gamma: -self.partition(gamma).max() - 1)]
 
 
 def _tree_heights(heights: Floats, order: Ints) -> Floats:

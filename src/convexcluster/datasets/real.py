@@ -40,24 +40,12 @@ TIMEOUT = 60
 
 @dataclass(frozen=True)
 class RealSet:
-    """Where a data set comes from, and what its values must be.
+    """Where a data set comes from, and what its values must be."""
 
-    Attributes
-    ----------
-    digest : str
-        SHA-256 of the values.
-    home : str
-        Address of a file, or of a set on OpenML; empty if there is none.
-    read : callable, optional
-        From the bytes of the file, or from the (X, y) of OpenML, to (X, y).
-    note : str
-        What a user should know, or do if there is no home.
-    """
-
-    digest: str
-    home: str = ""
-    read: Callable[..., Arrays] | None = None
-    note: str = ""
+    digest: str  # SHA-256 of the values
+    home: str = ""  # of a file, or of a set on OpenML; empty if there is none
+    read: Callable[..., Arrays] | None = None  # the file's bytes, or OpenML's (X, y) -> (X, y)
+    note: str = ""  # what a user should know, or do if there is no home
 
 
 SETS: dict[str, RealSet] = {

@@ -61,19 +61,15 @@ class ElbowDisplay:
         return cls(np.arange(1, len(sse) + 1), np.maximum(sse, 0.0), chosen)
 
     @classmethod
-    def from_path(
-        cls,
-        path: ClusterPath,
-        gamma: float,
-        *,
-        chosen: int | None = None,
-        max_clusters: int = 30,
-    ) -> ElbowDisplay:
-        """Ward's tree on the distinct centroids at ``gamma``, weighted by their masses."""
+    def from_path(cls, path: ClusterPath, gamma: float, **options: Any) -> ElbowDisplay:
+        """Ward's tree on the distinct centroids at ``gamma``, weighted by their masses.
+
+        ``options`` (``chosen``, ``max_clusters``) go to :meth:`from_data`.
+        """
         labels = path.labels(gamma=gamma)
         C = path.centroids(gamma)
         masses = np.bincount(labels, path.masses, len(C)).astype(np.float64)
-        return cls.from_data(C, masses=masses, chosen=chosen, max_clusters=max_clusters)
+        return cls.from_data(C, masses=masses, **options)
 
     @classmethod
     def from_linkage(

@@ -39,15 +39,8 @@ MOST_CLUSTERS = 60
 class Changes:
     """Partitions of a path as changes from one step to the next.
 
-    Attributes
-    ----------
-    absorbed, into : ndarray of shape (M,)
-        Least samples of the clusters that vanish, and of those that take them.
-    absorbed_at : ndarray of shape (T + 1,)
-        Step t owns ``absorbed[absorbed_at[t] : absorbed_at[t + 1]]``.
-    moved, moved_to : ndarray of shape (F,)
-        Samples that end elsewhere because a cluster split, and the least sample there.
-    moved_at : ndarray of shape (T + 1,)
+    Clusters named ``absorbed`` vanish into those named ``into``; samples ``moved`` end in the
+    cluster ``moved_to`` because theirs split. Step t owns entries ``at[t]`` to ``at[t + 1]``.
     """
 
     absorbed: Ints

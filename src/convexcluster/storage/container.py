@@ -74,18 +74,8 @@ class Container:
     def write(self, path: str | os.PathLike[str], content: Mapping[str, Any]) -> None:
         """Write nested data to one file, atomically.
 
-        Parameters
-        ----------
-        path : path-like
-            Replaced if it exists; left as it was if writing fails.
-        content : mapping
-            Strings as keys; values are None, bool, int, float, str, numeric arrays, sparse
-            matrices, records, or lists, tuples and mappings of these.
-
-        Raises
-        ------
-        TypeError
-            If a value is something else; the message says where it is.
+        Values are None, bool, int, float, str, numeric arrays, sparse matrices, records, or lists,
+        tuples and mappings of these; of anything else a TypeError says where it is.
         """
         arrays: list[bytes] = []
         body = self._encode(content, arrays, self.format.split()[-1])
