@@ -14,6 +14,18 @@ from benchmarks.scoring import (
     told_k,
     told_nothing,
 )
+from benchmarks.stability.cases import ALL, SHORT, cases
+from benchmarks.stability.changes import CHANGES, NEW
+from benchmarks.stability.data import (
+    APART,
+    LEAST,
+    TOYS,
+    large_enough,
+    shares,
+    spread_centres,
+    with_background,
+)
+from benchmarks.stability.page import page
 
 PAIRS = np.array([1, 1, 2, 2, 3, 3])
 HALVES = np.array([1, 1, 1, 2, 2, 2])
@@ -114,3 +126,69 @@ def test_kept_figures_are_not_computed_again(tmp_path):
     assert stopped.known == {"a": {"ari": 1.0}}
     stopped.get("b", lambda: {"ari": 0.5})
     assert Kept(file).known == {"a": {"ari": 1.0}, "b": {"ari": 0.5}}
+
+
+def test_sizes_of_groups_are_in_proportion():
+    assert shares(2_040, 100, 1, 1).tolist() == [2_000, 20, 20]
+    assert shares(10, 1, 1, 1).sum() == 10
+
+
+@pytest.mark.parametrize(("k", "d"), [(31, 2), (31, 10), (3, 2)])
+def test_separable_groups_are_apart(k, d):
+    centres = spread_centres(k, d, np.random.default_rng(0))
+    distances = np.linalg.norm(centres[:, None] - centres[None], axis=2)
+    assert distances[~np.eye(k, dtype=bool)].min() >= APART
+
+
+def test_background_is_a_share_of_all_samples_and_is_not_scored():
+    X, y = with_background(TOYS["moons"].make, 0.2, 500, 0)
+    assert len(X) == 500
+    assert np.bincount(y).tolist() == [100, 200, 200]
+
+
+@pytest.mark.parametrize("name", TOYS)
+def test_toys_have_as_many_samples_as_asked_and_depend_on_the_seed(name):
+    X, y = TOYS[name].make(2_000, 1)
+    assert len(X) == len(y) == 2_000
+    assert large_enough(y)
+    assert np.array_equal(X, TOYS[name].make(2_000, 1)[0])
+    assert not np.array_equal(X, TOYS[name].make(2_000, 2)[0])
+
+
+def test_small_groups_are_not_asked_for():
+    assert not large_enough(np.repeat([1, 2], [100, LEAST - 1]))
+    asked = {(case.what, case.n) for case in cases(SHORT)}
+    assert ("sizes 100:1", 2_000) in asked
+    assert ("sizes 100:1", 1_000) not in asked
+    assert ("blobs 31 × 2", 300) not in asked
+
+
+def test_every_case_has_a_key_of_its_own():
+    for plan in (SHORT, ALL):
+        keys = [case.key for case in cases(plan)]
+        assert len(set(keys)) == len(keys)
+
+
+@pytest.mark.parametrize("d", [1, 3])
+@pytest.mark.parametrize("name", CHANGES)
+def test_changes_are_harmless(name, d):
+    # Distances between rows are those before the change, to the rounding that the change names.
+    X = np.random.default_rng(0).normal(size=(40, d)).astype(np.float32).astype(np.float64)
+    new = CHANGES[name](X, np.random.default_rng(1))
+    old = new.rows != NEW
+    before, after = X[new.rows[old]], np.asarray(new.X, dtype=np.float64)[old]
+    scale = 1024.0 if name.startswith("times") else 1.0
+    between = [np.linalg.norm(Y[:, None] - Y[None], axis=2) for Y in (scale * before, after)]
+    rounding = 2 * 0.0005 * np.sqrt(d) if "digits" in name else 1e-13 * scale
+    assert np.abs(between[0] - between[1]).max() <= rounding
+    assert set(new.rows[old]) == set(range(40))
+
+
+def test_a_page_counts_what_is_right():
+    case = next(cases(SHORT))
+    good = {"k": 2, "classes": 2, "ari": 1.0, "ami": 1.0, "verdict": "structure"}
+    rows = [(case, good | {"confidence": 0.95}), (case, good | {"k": 3, "confidence": 0.5})]
+    text = page([*rows, (case, {"failed": "ValueError: no"})], "header")
+    assert "| separable groups | 1 of 3 (33.3%) |" in text
+    assert "| ARI ≥ 0.9: confidence ≥ 0.9 | 1 of 2 (50.0%) |" in text
+    assert "ValueError: no" in text

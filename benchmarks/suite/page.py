@@ -190,11 +190,10 @@ def picture(results: Results, file: Path) -> None:
             marker = "|" if method.startswith(shown(BEST)) else "o"
             size = 80 if method == OURS or marker == "|" else 22
             axis.scatter(list(found.values()), places, s=size, label=method, marker=marker)
-        axis.set(xlabel="adjusted Rand index", xlim=(-0.1, 1.05))
-        axis.set_title("told k" if told else "told nothing")
+        axis.set(xlabel=f"ARI, told {'k' if told else 'nothing'}", xlim=(-0.1, 1.05))
         axis.grid(axis="y", alpha=0.3)
         if series:
-            axis.legend(loc="upper center", bbox_to_anchor=(0.5, -0.09), ncols=2, fontsize=8)
+            axis.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3, fontsize=8)
     axes[0].set_yticks(range(len(names)), names)
     axes[0].invert_yaxis()
     figure.savefig(file, dpi=120, bbox_inches="tight")
