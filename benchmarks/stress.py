@@ -118,7 +118,7 @@ def main(names: list[str]) -> None:
             print(f"| {name} | skipped: {reason} |||||||", flush=True)
             continue
         start = time.thread_time()
-        path = solve_path(Z, edges, weights, refine=False)
+        path = solve_path(Z, edges, weights, refine=False, n_jobs=1)
         seconds = time.thread_time() - start
         print(
             f"| {name} | {len(Z)} | {Z.shape[1]} | {len(edges)} | {seconds:.2f} "

@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, fields
+from functools import cached_property
 from numbers import Integral, Real
 from typing import Any, TypeGuard
 
@@ -182,7 +183,7 @@ class Settings:
         if self.max_memory is not None:
             parse_bytes(self.max_memory)
 
-    @property
+    @cached_property
     def kernel_name(self) -> str:
         """Key of ``KERNELS`` or "callable", whatever way the kernel was named."""
         return self.resolve_kernel(1.0).name
