@@ -7,18 +7,21 @@ never pickled code.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
+import numpy as np
+
 from .certificate import Certificate
-from .embedding import Embedding
+from .embedding import EMBEDDINGS, Embedding
 from .estimators import ConvexClustering, KernelConvexClustering
 from .graph import Graph
-from .kernels import Kernel
+from .kernels import Kernel, resolve_kernel
 from .path.clusterpath import ClusterPath
 from .points import CoarseningError, Points
 from .points.cells import Cells
 from .selection import Selection
+from .settings import Settings
 from .storage.container import Container, FileRefused, first_line
 
 
@@ -26,20 +29,42 @@ class ModelFileError(FileRefused):
     """The file is no model, is damaged, or is of another format version; the message says which."""
 
 
+def _kernel(name: str, params: dict[str, Any], function: None = None) -> Kernel:
+    """A kernel that has a name, with parameters that it takes."""
+    if function is not None:
+        raise ValueError("a kernel of code, which no model file holds")
+    return resolve_kernel(name, 1.0, params)
+
+
+def _embedding(method: str, **parts: Any) -> Embedding:
+    """An embedding whose method has a name."""
+    if method not in EMBEDDINGS:
+        raise ValueError(f"embedding {method!r} is unknown")
+    return Embedding(method=method, **parts)
+
+
 # What a file may name: nothing else is ever built for it.
 ESTIMATORS = {cls.__name__: cls for cls in (KernelConvexClustering, ConvexClustering)}
-RECORDS = (
-    Cells,
-    Certificate,
-    ClusterPath,
-    CoarseningError,
-    Embedding,
-    Graph,
-    Kernel,
-    Points,
-    Selection,
-)
-MODEL = Container("convexcluster model", 2, {cls.__name__: cls for cls in RECORDS}, ModelFileError)
+PLAIN = (Cells, Certificate, ClusterPath, CoarseningError, Graph, Points, Selection)
+RECORDS: dict[str, Callable[..., Any]] = {cls.__name__: cls for cls in PLAIN}
+RECORDS |= {"Embedding": _embedding, "Kernel": _kernel}
+FORMAT, FORMAT_VERSION = "convexcluster model", 2
+MODEL = Container(FORMAT, FORMAT_VERSION, RECORDS, ModelFileError)
+
+# What a fitted model cannot be without, and of which type.
+STATE = {
+    "labels_": np.ndarray,
+    "n_clusters_": int,
+    "n_features_in_": int,
+    "gamma_": float,
+    "centroids_": np.ndarray,
+    "path_": ClusterPath,
+    "linkage_": np.ndarray,
+    "selection_": Selection,
+    "certificate_": Certificate,
+    "graph_": Graph,
+    "_embedding": Embedding,
+}
 
 
 def save(
@@ -102,6 +127,10 @@ def load(path: str | os.PathLike[str]) -> Any:
             if not key.strip("_").isidentifier() or hasattr(type(model), key):
                 raise ValueError(f"unknown attribute {key!r}")
             setattr(model, key, value)
+        Settings.of(model)  # refuses what no fit would have taken
+        for key, kind in STATE.items():
+            if not isinstance(getattr(model, key, None), kind):
+                raise ValueError(f"{key} is missing or is not of the type {kind.__name__}")
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise ModelFileError(f"{os.fspath(path)} is damaged: {first_line(error)}") from error
     return model

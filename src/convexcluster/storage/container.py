@@ -8,8 +8,9 @@ an uncompressed zip:
     arrays/<k>.npy      one NumPy array each, numbers only
 
 Reading parses JSON and NumPy's array format with pickles switched off, so it runs no code of the
-file's. Members are stored, not deflated: the contents cannot be larger than the file. Every
-checksum is compared before anything is built.
+file's. Members are stored, not deflated, and must fit into the file beside each other; an array is
+as large as its member. So a file takes memory in proportion to its own size, whatever it says of
+itself. Every checksum is compared before anything is built.
 """
 
 from __future__ import annotations
@@ -17,7 +18,10 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import math
 import os
+import re
+import struct
 import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
@@ -30,8 +34,11 @@ from scipy import sparse
 from .. import __version__
 from .atomic import replacing
 
-# An npy header of a plain numeric array is 128 bytes; far longer ones are not of our making.
-MAX_NPY_HEADER = 4096
+# The head of an array of numbers as NumPy writes it. No other head is read, and none is evaluated.
+HEAD = re.compile(
+    rb"\{'descr': '([<>|][biuf]\d{1,2})', 'fortran_order': (True|False), "
+    rb"'shape': \(((?:\d{1,19}(?:, |,|(?=\))))*)\), \} *\n"
+)
 # A zip entry without a time stamp: equal contents give equal files.
 EPOCH = (1980, 1, 1, 0, 0, 0)
 
@@ -109,6 +116,9 @@ class Container:
                     raise self.error(f"{name} is a zip file, but not a {self.format}")
                 if any(info.compress_type != zipfile.ZIP_STORED for info in members.values()):
                     raise self.error(f"{name} was repacked with compression: use the original")
+                size = whole.getbuffer().nbytes
+                if sum(info.file_size for info in archive.infolist()) > size:
+                    raise self.error(f"{name} is damaged: its members are larger than the file")
                 header = self._header(name, archive)
                 digests = header["sha256"]
                 raw = [archive.read(f"arrays/{k}.npy") for k in range(len(digests))]
@@ -120,9 +130,12 @@ class Container:
             if hashlib.sha256(data).hexdigest() != digest:
                 raise self.error(f"{name} is damaged: the checksum of array {k} does not match")
         try:
-            return self._decode(header["content"], [_read_array(data) for data in raw])
-        except (ValueError, TypeError, IndexError, KeyError) as error:
+            content = self._decode(header["content"], [_read_array(data, size) for data in raw])
+        except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
             raise self.error(f"{name} is damaged: {first_line(error)}") from error
+        if not isinstance(content, dict):
+            raise self.error(f"{name} is damaged: its content is no map of names")
+        return content
 
     def _header(self, name: str, archive: zipfile.ZipFile) -> dict[str, Any]:
         raw = archive.read("header.json")
@@ -131,6 +144,8 @@ class Container:
         try:
             header = json.loads(raw)
             found, version = header["format"], header["format_version"]
+        except RecursionError as error:
+            raise self.error(f"{name} is damaged: its header is nested too deeply") from error
         except (ValueError, KeyError, TypeError) as error:
             raise self.error(f"{name} is not a {self.format}") from error
         if found != self.format or not isinstance(version, int):
@@ -189,12 +204,16 @@ class Container:
         if mark == "map":
             return {key: self._decode(v, arrays) for key, v in inner.items()}
         if mark == "array":
+            if not 0 <= inner < len(arrays):
+                raise ValueError(f"array {inner} is missing")
             return arrays[inner]
         if mark == "tuple":
             return tuple(self._decode(inner, arrays))
         if mark == "float":
             return {"nan": np.nan, "inf": np.inf, "-inf": -np.inf}[inner]
         if mark == "strings":
+            if not (isinstance(inner, list) and all(isinstance(v, str) for v in inner)):
+                raise ValueError("names that are no text")
             return np.array(inner, dtype=object)
         if mark == "sparse":
             part = self._decode(inner, arrays)
@@ -217,13 +236,18 @@ def _encode_array(value: np.ndarray, arrays: list[bytes], where: str) -> dict[st
     return {"array": len(arrays) - 1}
 
 
-def _read_array(data: bytes) -> np.ndarray:
-    array = np.lib.format.read_array(
-        io.BytesIO(data), allow_pickle=False, max_header_size=MAX_NPY_HEADER
-    )
-    if array.dtype.kind not in "biuf":
-        raise ValueError(f"an array of {array.dtype}")
-    return array
+def _read_array(data: bytes, limit: int) -> np.ndarray:
+    """The array of a member; its shape must be that of its bytes, and no side above ``limit``."""
+    start = 10 + struct.unpack("<H", data[8:10].ljust(2, b"\0"))[0]
+    head = HEAD.fullmatch(data[10:start])
+    if data[:8] != b"\x93NUMPY\x01\x00" or head is None:
+        raise ValueError("an array of something else than numbers")
+    dtype = np.dtype(head[1].decode())
+    shape = tuple(int(side) for side in head[3].split(b",") if side.strip())
+    if math.prod(shape) * dtype.itemsize != len(data) - start or max(shape, default=0) > limit:
+        raise ValueError(f"an array of {len(data) - start} bytes has the shape {shape}")
+    array = np.frombuffer(data, dtype, offset=start).copy()
+    return array.reshape(shape, order="F" if head[2] == b"True" else "C")
 
 
 def first_line(error: BaseException) -> str:
