@@ -26,6 +26,7 @@ from benchmarks.stability.data import (
     with_background,
 )
 from benchmarks.stability.page import page
+from benchmarks.suite.__main__ import read
 
 PAIRS = np.array([1, 1, 2, 2, 3, 3])
 HALVES = np.array([1, 1, 1, 2, 2, 2])
@@ -126,6 +127,19 @@ def test_kept_figures_are_not_computed_again(tmp_path):
     assert stopped.known == {"a": {"ari": 1.0}}
     stopped.get("b", lambda: {"ari": 0.5})
     assert Kept(file).known == {"a": {"ari": 1.0}, "b": {"ari": 0.5}}
+
+
+def test_many_features_are_standardised_and_few_are_not(tmp_path):
+    X = np.random.default_rng(0).normal(size=(20, 5)) * [1.0, 1e3, 1e-3, 0.0, 1.0]
+    for d in (3, 5):
+        np.savez(tmp_path / f"a.b{d}.npz", X=X[:, :d], y0=np.repeat([0, 1], 10), y1=np.ones(20))
+    few, many = read(tmp_path / "a.b3.npz"), read(tmp_path / "a.b5.npz")
+    assert np.array_equal(few.X, X[:, :3])
+    assert many.X.shape == (20, 4)
+    np.testing.assert_allclose(many.X.std(axis=0), 1.0)
+    assert np.array_equal(read(tmp_path / "a.b5.npz", raw=True).X, X)
+    assert [len(reference) for reference in few.references] == [20, 20]
+    assert few.digest != many.digest
 
 
 def test_sizes_of_groups_are_in_proportion():

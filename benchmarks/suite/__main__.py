@@ -31,6 +31,9 @@ from .page import Results, Row, page, picture
 
 FOLDER = Path(os.environ.get("CONVEXCLUSTER_DATA", "data")) / "suite"
 
+# Up to three features are coordinates of one space, whose distances mean something as they are.
+PLANE = 3
+
 
 @dataclass(frozen=True)
 class Set:
@@ -42,10 +45,19 @@ class Set:
     digest: str
 
 
-def read(file: Path) -> Set:
-    """One npz file."""
+def prepared(X: np.ndarray) -> np.ndarray:
+    """More than ``PLANE`` features are measurements in units of their own: standardised."""
+    if X.shape[1] <= PLANE:
+        return X
+    X = X[:, X.std(axis=0) > 0]
+    return (X - X.mean(axis=0)) / X.std(axis=0)
+
+
+def read(file: Path, raw: bool = False) -> Set:
+    """One npz file; the features as they are, or prepared."""
     with np.load(file) as found:
         X = np.ascontiguousarray(found["X"], dtype=np.float64)
+        X = X if raw else prepared(X)
         names = sorted(name for name in found.files if name != "X")
         references = [found[name].astype(np.int64) for name in names]
     parts = [X.tobytes(), *(reference.tobytes() for reference in references)]
@@ -102,6 +114,7 @@ def options_of(arguments: list[str] | None = None) -> argparse.Namespace:
     add = parser.add_argument
     add("folder", type=Path, nargs="?", default=FOLDER, help="sets; CONVEXCLUSTER_DATA/suite")
     add("--sets", nargs="*", default=[], help="only sets whose names contain one of these")
+    add("--raw", action="store_true", help="more than three features are not standardised either")
     names = list(dict.fromkeys([*TOLD_K, *TOLD_NOTHING]))
     add("--methods", nargs="*", default=[], choices=names, metavar="METHOD", help=", ".join(names))
     return parser.parse_args(arguments)
@@ -124,17 +137,17 @@ def main() -> None:
         raise SystemExit(f"{options.folder} has none of these sets: see --help")
     kept, ours, rows, sets = Kept(OUT / "suite.jsonl"), source(), [], []
     for file in files:
-        data = read(file)
+        data = read(file, options.raw)
         sets.append((data.name, *data.X.shape))
         rows += (found := list(run(data, options.methods, kept, ours)))
         if found:
             tell(found)
     results = Results(sets, rows, read_published(options.folder))
-    whole = options.folder == FOLDER and not options.sets and not options.methods
+    whole = options.folder == FOLDER and not (options.sets or options.methods or options.raw)
     folder = ROOT / "benchmarks" if whole else OUT
     image = folder / "suite.png"
     top = header("make bench-suite", (*PACKAGES, "fast-hdbscan", "leidenalg", "igraph"))
-    text = page(results, top, image.name)
+    text = page(results, top, image.name, options.raw)
     (folder / ("SUITE.md" if whole else "suite.md")).write_text(text, encoding="utf-8")
     picture(results, image)
     print(text)

@@ -1,4 +1,4 @@
-"""Ours and the rivals that run live: features as they are → labels."""
+"""Ours and the rivals that run live: features → labels."""
 
 from __future__ import annotations
 

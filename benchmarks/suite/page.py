@@ -54,17 +54,25 @@ class Results:
         }
 
 
-def page(results: Results, header: str, image: str) -> str:
+def page(results: Results, header: str, image: str, raw: bool) -> str:
     """The whole page; what has not run is left out."""
     lines = ["# A public suite of benchmark sets", ""]
     lines += prose(
-        """Sets of M. Gagolewski's clustering benchmarks (gagolews/clustering-data-v1), features as
-        they are, by the protocol of that suite: a method that is told k is run for each reference
+        """Sets of M. Gagolewski's clustering benchmarks (gagolews/clustering-data-v1), by the
+        protocol of that suite: a method that is told k is run for each reference
         labelling, the greatest score over labellings counts, and samples that a labelling calls
         noise are not scored. `make bench-suite` writes this page; published figures are those of
         gagolews/clustering-results-v1, of which *best of 68* is chosen set by set with the labels
         in hand."""
     )
+    if raw:
+        lines += prose("Features are as they are, here and in the published figures.")
+    else:
+        lines += prose(
+            """More than three features are standardised, and constant ones left out, for every
+            method that runs here. Published figures are of features as they are; `python -m
+            benchmarks.suite --raw` has the same for ours."""
+        )
     lines += ["```", header, "```", "", f"![ARI of every set]({image})", ""]
     for section in (summary, batteries, of_told_k, of_told_nothing, settings, failures):
         lines += section(results)
