@@ -16,89 +16,46 @@ from .problem import Floats, Ints
 
 
 def ranks(order: Ints) -> Ints:
-    """Place of every entry in ``order``, a permutation: ``ranks(order)[order]`` is 0, 1, ….
-
-    Examples
-    --------
-    >>> ranks(np.array([2, 0, 1]))
-    array([1, 2, 0])
-    """
+    """Place of every entry in ``order``, a permutation: ``ranks(order)[order]`` is 0, 1, …."""
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order))
     return rank
 
 
 def canonical(labels: np.ndarray) -> Ints:
-    """Renumber labels of any kind 0, 1, … in order of first appearance.
-
-    Examples
-    --------
-    >>> canonical(np.array([7, 7, 3, 7, 5]))
-    array([0, 0, 1, 0, 2])
-    """
+    """Renumber labels of any kind 0, 1, … in order of first appearance."""
     _, start, inverse = np.unique(labels, return_index=True, return_inverse=True)
     return ranks(np.argsort(start))[inverse.ravel()]
 
 
 def by_size(labels: Ints, masses: Floats) -> Ints:
-    """Renumber clusters by falling mass; ties keep their order.
-
-    Examples
-    --------
-    >>> by_size(np.array([0, 1, 1]), np.ones(3))
-    array([1, 0, 0])
-    """
+    """Renumber clusters by falling mass; ties keep their order."""
     return ranks(np.argsort(-np.bincount(labels, masses), kind="stable"))[labels]
 
 
 def first(labels: Ints) -> Ints:
-    """First sample of every label 0 … k − 1.
-
-    Examples
-    --------
-    >>> first(np.array([1, 0, 1, 2]))
-    array([1, 0, 3])
-    """
+    """First sample of every label 0 … k − 1."""
     start = np.empty(int(labels.max()) + 1, dtype=np.int64)
     start[labels[::-1]] = np.arange(len(labels))[::-1]  # the last write is the first sample
     return start
 
 
 def twins(labels: Ints) -> Ints:
-    """Pairs (first sample of a label, a further sample of that label), ascending in the second.
-
-    Examples
-    --------
-    >>> twins(np.array([1, 0, 1, 1])).tolist()
-    [[0, 2], [0, 3]]
-    """
+    """Pairs (first sample of a label, a further sample of that label), ascending in the second."""
     start = first(labels)[labels]
     further = np.flatnonzero(start != np.arange(len(labels)))
     return np.column_stack([start[further], further])
 
 
 def means(Z: Floats, masses: Floats, labels: Ints) -> Floats:
-    """Mass-weighted mean of the rows of every label, shape (n_labels, r).
-
-    Examples
-    --------
-    >>> means(np.array([[0.0], [4.0], [7.0]]), np.array([3.0, 1.0, 1.0]), np.array([0, 0, 1]))
-    array([[1.],
-           [7.]])
-    """
+    """Mass-weighted mean of the rows of every label, shape (n_labels, r)."""
     k = int(labels.max()) + 1
     member = sparse.csr_array((masses, (labels, np.arange(len(labels)))), shape=(k, len(labels)))
     return (member @ Z) / np.asarray(member.sum(axis=1))[:, None]
 
 
 def fused(A: Floats, edges: Ints) -> Ints:
-    """Fused clusters: the components of the edges whose two centroids are equal to the last bit.
-
-    Examples
-    --------
-    >>> fused(np.array([[0.0], [0.0], [1.0]]), np.array([[0, 1], [1, 2]]))
-    array([0, 0, 1])
-    """
+    """Fused clusters: the components of the edges whose two centroids are equal to the last bit."""
     from .loops.edges import equal_ends, join  # loads numba
 
     tail, head = (np.ascontiguousarray(end, dtype=np.int64) for end in edges.T)
@@ -111,17 +68,7 @@ def fused(A: Floats, edges: Ints) -> Ints:
 def distinct_rows(X: Any) -> tuple[Ints, Ints]:
     """First occurrence of every distinct row, ascending, and the distinct row of every sample.
 
-    Returns
-    -------
-    first : ndarray of shape (u,)
-        ``X[first]`` are the distinct rows in order of first appearance.
-    inverse : ndarray of shape (n,)
-        ``X[first][inverse]`` equals X.
-
-    Examples
-    --------
-    >>> distinct_rows(np.array([[1.0, 2.0], [0.0, 0.0], [1.0, 2.0], [-0.0, 0.0]]))
-    (array([0, 1]), array([0, 1, 0, 1]))
+    ``X[first]`` are the distinct rows by first appearance, and ``X[first][inverse]`` equals X.
     """
     rows = tidy(X) if sparse.issparse(X) else np.asarray(X, dtype=np.float64)
     start, inverse = sorted_rows(rows)
@@ -147,11 +94,6 @@ def sorted_rows(X: Any) -> tuple[Ints, Ints]:
 
     ``X[first]`` is ``np.unique(X, axis=0)``. Only rows that are still tied see further columns.
     The rows of a sparse matrix, which must be :func:`tidy`, come in the order of their bytes.
-
-    Examples
-    --------
-    >>> sorted_rows(np.array([[1.0, 2.0], [0.0, 3.0], [1.0, 1.0], [1.0, 2.0]]))
-    (array([1, 2, 0]), array([2, 0, 1, 2]))
     """
     if sparse.issparse(X):
         return _sorted_sparse(X)

@@ -79,16 +79,7 @@ class Certificate:
 
 
 def solution_radius(problem: Problem, solution: Solution) -> float:
-    """√(2(G + δ)) ≥ ‖A − A*‖_M, with all that rounding can hide.
-
-    Examples
-    --------
-    >>> from convexcluster import solve
-    >>> found = solve([[0.1], [0.7]], [[0, 1]], [1.0], gamma=0.1, tol=1e-14)
-    >>> pair = Problem.of([[0.1], [0.7]], [[0, 1]], [1.0], gamma=0.1)
-    >>> bool(0 < solution_radius(pair, found) < 1e-15)
-    True
-    """
+    """√(2(G + δ)) ≥ ‖A − A*‖_M, with all that rounding can hide."""
     rounding = gap_rounding(problem, solution.A, solution.Lam, solution.gap)
     return float(np.sqrt(2.0 * (solution.gap + rounding)))
 

@@ -93,11 +93,6 @@ def absorbable(edges: Ints, slack: Floats, n: int) -> float:
     κ_l‖L_κ⁺d_l‖·‖e‖_F on edge l, so ε = 1/max_l ‖L_κ⁺d_l‖ is safe. A large cluster uses a spanning
     tree of largest slacks: an edge carries at most ½Σ‖e_i‖ ≤ ½√n‖e‖_F. Returns 0 if the edges with
     slack do not connect the cluster.
-
-    Examples
-    --------
-    >>> absorbable(np.array([[0, 1]]), np.array([3.0]), 2) / 3.0
-    1.414213562373095
     """
     open_ = slack > 0
     edges, slack = edges[open_], slack[open_]

@@ -16,26 +16,7 @@ def certified_different(
     """Which pairs are in different places in A*, given ‖A − A*‖_M ≤ ``radius``.
 
     a*_i = a*_j would imply ‖a_i − a_j‖ ≤ ‖a_i − a*_i‖ + ‖a_j − a*_j‖ ≤ R √(1/m_i + 1/m_j). Both
-    sides are computed up to r + 7 roundings, relatively.
-
-    Parameters
-    ----------
-    problem : Problem
-    A : ndarray of shape (n, r)
-    radius : float
-        With what rounding hides, e.g. :func:`~convexcluster.certificate.solution_radius`.
-    pairs : ndarray of shape (p, 2), optional
-        Index pairs; the edges by default.
-
-    Returns
-    -------
-    ndarray of shape (p,), bool
-
-    Examples
-    --------
-    >>> pair = Problem.of([[0.0], [4.0]], [[0, 1]], [1.0], gamma=0.5)
-    >>> certified_different(pair, np.array([[0.5], [3.5]]), radius=0.1)
-    array([ True])
+    sides are computed up to r + 7 roundings, relatively. ``pairs`` are the edges by default.
     """
     i, j = (problem.edges if pairs is None else pairs).T
     apart = np.linalg.norm(A[i] - A[j], axis=1)
@@ -51,12 +32,6 @@ def certified_same(problem: Problem) -> NDArray[np.bool_]:
     Subtract the optimality conditions of i and j: were a*_i ≠ a*_j, the left side pulls them
     together by more than data and all other edges can hold them apart. The sum has one term for
     each edge at i or j; its roundings, those of w/m and those of the distance are allowed for.
-
-    Examples
-    --------
-    >>> pair = Problem.of([[0.0], [4.0]], [[0, 1]], [1.0], gamma=2.5)
-    >>> certified_same(pair)
-    array([ True])
     """
     n, (i, j) = problem.n, problem.edges.T
     pull = problem.weights * (1.0 / problem.masses[i] + 1.0 / problem.masses[j])

@@ -26,15 +26,7 @@ from ..problem import Floats, Ints, Problem
 
 
 def reduce(problem: Problem, labels: Ints) -> Problem:
-    """Contract each label of ``problem`` to one sample.
-
-    Examples
-    --------
-    >>> pair = Problem.of([[0.0], [2.0], [5.0]], [[0, 1], [1, 2]], [1.0, 1.0], gamma=0.5)
-    >>> small = reduce(pair, np.array([0, 0, 1]))
-    >>> small.Z.ravel().tolist(), small.masses.tolist(), small.weights.tolist()
-    ([1.0, 5.0], [2.0, 1.0], [1.0])
-    """
+    """Contract each label of ``problem`` to one sample."""
     graph = quotient(problem.edges, problem.weights, labels)
     return Problem(
         means(problem.Z, problem.masses, labels),

@@ -24,13 +24,7 @@ OWN = 1.01
 
 
 def roundings(k: int | Ints) -> Floats:
-    """γ_k = ku/(1 − ku): what k roundings in a row can change, relatively.
-
-    Examples
-    --------
-    >>> bool(roundings(3) >= 3 * 2.0**-53)
-    True
-    """
+    """γ_k = ku/(1 − ku): what k roundings in a row can change, relatively."""
     ku = np.asarray(k) * UNIT
     return ku / (1.0 - ku)
 
@@ -60,22 +54,6 @@ def gap_rounding(problem: Problem, A: Floats, Lam: Floats, gap: float) -> float:
     Together δ = √(2G)E + ½E² + Σ_far (g max(c_l, ‖λ_l‖) + (‖λ_l‖ − c_l)₊)‖d_l‖ + γ_k G. At an exact
     solution E is round-off and all rows are near, so that δ ≈ (u · size)², and the radius
     √(2(G + δ)) is about u · size.
-
-    Parameters
-    ----------
-    problem : Problem
-    A : ndarray of shape (n, r)
-    Lam : ndarray of shape (m, r)
-        Any dual; what it exceeds its balls by is part of δ.
-    gap : float
-        :func:`~convexcluster.certificate.duality_gap` of both.
-
-    Examples
-    --------
-    >>> pair = Problem.of([[0.1], [0.7]], [[0, 1]], [1.0], gamma=0.1)
-    >>> delta = gap_rounding(pair, np.array([[0.2], [0.6]]), np.array([[-0.1]]), gap=0.0)
-    >>> bool(0 < delta < 1e-30)
-    True
     """
     n, r = A.shape
     tail, head = problem.edges.T

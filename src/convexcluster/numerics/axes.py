@@ -11,24 +11,12 @@ from ..problem import Floats
 
 @dataclass(frozen=True, slots=True)
 class Axes:
-    """Orthonormal columns, the leading ones kept and the trailing ones left out.
+    """Orthonormal columns, the leading ones kept and the trailing ones left out."""
 
-    Attributes
-    ----------
-    Q : ndarray of shape (r, s)
-        Kept, largest eigenvalue first; at least one.
-    N : ndarray of shape (r, t)
-        Left out, smallest eigenvalue first; s + t = r where all of them are known.
-    values : ndarray of shape (s,)
-        Eigenvalues of ``Q``.
-    lost : float
-        Sum of the eigenvalues of ``N``.
-    """
-
-    Q: Floats
-    N: Floats
-    values: Floats
-    lost: float
+    Q: Floats  # (r, s): kept, largest eigenvalue first; at least one
+    N: Floats  # (r, t): left out, smallest eigenvalue first; s + t = r where all of them are known
+    values: Floats  # (s,): eigenvalues of ``Q``
+    lost: float  # sum of the eigenvalues of ``N``
 
 
 def gram_axes(gram: Floats, drop: float) -> Axes:
@@ -69,11 +57,6 @@ def leading_axes(X: Floats, drop: float) -> Axes:
     """Axes of the rows of X (n, r), such that ‖X − XQQᵀ‖² ≤ ``drop``; rows are not centred.
 
     Weighted rows are given as √m x.
-
-    Examples
-    --------
-    >>> leading_axes(np.array([[0.0, 3.0], [0.1, 0.0]]), drop=0.02).Q.ravel().tolist()
-    [0.0, 1.0]
     """
     n, r = X.shape
     if n >= r:

@@ -25,36 +25,11 @@ def conjugate_gradients(
     *,
     plain: bool = False,
 ) -> tuple[Any, int]:
-    """Solve H X = B in the precision of ``B``, from X = 0.
+    """Solve H X = B in the precision of ``B``, from X = 0; returns X and how often H was applied.
 
-    Parameters
-    ----------
-    apply : callable
-        ``apply(P, out)`` writes H P to ``out``.
-    precondition : callable
-        R → Y near H⁻¹R.
-    B : ndarray of shape (n, r)
-    enough : callable
-        First size of the residual → the size at which to stop. The size is ⟨R, Y⟩.
-    max_iter : int
-    plain : bool
-        Whether the size is ⟨R, R⟩ instead, which is known before the last Y is: for preconditioners
-        that cost more than H does.
-
-    Returns
-    -------
-    X : ndarray of shape (n, r)
-    steps : int
-        How often H was applied.
-
-    Examples
-    --------
-    >>> H = np.array([[2.0, 1.0], [1.0, 3.0]])
-    >>> X, steps = conjugate_gradients(
-    ...     lambda P, out: np.matmul(H, P, out=out), np.copy, np.ones((2, 1)), lambda first: 0.0, 2
-    ... )
-    >>> (H @ X).round(12).ravel().tolist(), steps
-    ([1.0, 1.0], 2)
+    ``apply(P, out)`` writes H P to ``out``, ``precondition`` maps R to Y near H⁻¹R, and ``enough``
+    maps the first size ⟨R, Y⟩ of the residual to the size at which to stop. If ``plain`` the size
+    is ⟨R, R⟩, which is known before the last Y is: for preconditioners that cost more than H does.
     """
     X, R = np.zeros_like(B), B.copy()
     P, HP = np.zeros_like(B), np.empty_like(B)

@@ -33,13 +33,7 @@ def laplacian(edges: Ints, weights: Floats, n: int) -> sparse.csr_array:
 
 
 def factor(edges: Ints, weights: Floats, masses: Floats) -> Callable[[Floats], Floats]:
-    """Solver of (M + L_w) X = B: a sparse factor, or conjugate gradients where it would fill up.
-
-    Examples
-    --------
-    >>> factor(np.array([[0, 1]]), np.array([1.0]), np.ones(2))(np.array([[3.0], [0.0]]))
-    array([[2.], [1.]])
-    """
+    """Solver of (M + L_w) X = B: a sparse factor, or conjugate gradients where it would fill up."""
     system = sparse.csr_array(laplacian(edges, weights, len(masses)) + sparse.diags_array(masses))
     if factors_cheaply(system):
         return _factored(system)

@@ -65,14 +65,7 @@ def join(pairs: Ints, heights: Floats, n: int) -> Floats:
 
 
 def merged_pairs(tree: Floats, leaves: Ints) -> Ints:
-    """One pair of samples for every merge; ``leaves`` are the samples that the leaves stand for.
-
-    Examples
-    --------
-    >>> merged_pairs(np.array([[0.0, 1.0, 1.0, 2.0], [2.0, 3.0, 2.0, 3.0]]), np.array([5, 6, 7]))
-    array([[5, 6],
-           [7, 5]])
-    """
+    """One pair of samples for every merge; ``leaves`` are the samples that the leaves stand for."""
     k = len(leaves)
     member = np.concatenate([leaves, np.empty(k - 1, dtype=np.int64)])
     pairs = np.empty((k - 1, 2), dtype=np.int64)
@@ -83,28 +76,14 @@ def merged_pairs(tree: Floats, leaves: Ints) -> Ints:
 
 
 def expand(tree: Floats, groups: Ints) -> Floats:
-    """Linkage over samples from one over their groups: a group is joined first, at height zero.
-
-    Examples
-    --------
-    >>> expand(np.array([[0.0, 1.0, 2.0, 2.0]]), np.array([0, 1, 0]))
-    array([[0., 2., 0., 2.],
-           [1., 3., 2., 3.]])
-    """
+    """Linkage over samples from one over their groups: a group is joined first, at height zero."""
     copies = twins(groups)
     pairs = np.concatenate([copies, merged_pairs(tree, first(groups))])
     return join(pairs, np.concatenate([np.zeros(len(copies)), tree[:, 2]]), len(groups))
 
 
 def intervals(tree: Floats) -> tuple[Ints, Ints]:
-    """Lay the leaves on a line on which every node of the tree is an interval [low, high).
-
-    Examples
-    --------
-    >>> low, high = intervals(np.array([[0.0, 2.0, 1.0, 2.0], [1.0, 3.0, 2.0, 3.0]]))
-    >>> low.tolist(), high.tolist()
-    ([1, 0, 2, 1, 0], [2, 1, 3, 3, 3])
-    """
+    """Lay the leaves on a line on which every node of the tree is an interval [low, high)."""
     n = len(tree) + 1
     children = tree[:, :2].astype(np.int64).tolist()
     size = [1] * (2 * n - 1)

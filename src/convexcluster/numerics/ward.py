@@ -33,26 +33,12 @@ class Merges:
 
 
 def ward_points(points: Floats, masses: ArrayLike) -> Merges:
-    """Merge points (k, r) with ``masses`` (k,), in O(k) memory beside the points.
-
-    Examples
-    --------
-    >>> merges = ward_points(np.array([[0.0], [1.0], [4.0]]), np.array([1.0, 1.0, 2.0]))
-    >>> sorted(merges.pairs[0].tolist()), merges.cost.tolist()
-    ([0, 1], [0.5, 12.25])
-    """
+    """Merge points (k, r) with ``masses`` (k,), in O(k) memory beside the points."""
     return _merges(np.array(points, dtype=np.float64, order="C"), np.empty((0, 0)), masses)
 
 
 def ward_distances(D: Floats, masses: ArrayLike) -> Merges:
-    """Merge points known by their squared distances D (k, k), symmetric.
-
-    Examples
-    --------
-    >>> D = np.array([[0.0, 1.0, 16.0], [1.0, 0.0, 9.0], [16.0, 9.0, 0.0]])
-    >>> ward_distances(D, np.array([1.0, 1.0, 2.0])).cost.tolist()
-    [0.5, 12.25]
-    """
+    """Merge points known by their squared distances D (k, k), symmetric."""
     return _merges(np.empty((len(D), 0)), np.array(D, dtype=np.float64, order="C"), masses)
 
 

@@ -35,24 +35,12 @@ WARD_SIZE = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """A cluster of one γ whose samples lie in several clusters at the next.
+    """A cluster of one γ whose samples lie in several clusters at the next."""
 
-    Attributes
-    ----------
-    step : int
-        Index of the γ at which the pieces appear.
-    gamma : float
-        That γ.
-    cluster : int
-        Label at the γ before.
-    pieces : tuple of int
-        Labels at ``gamma`` that hold its samples.
-    """
-
-    step: int
-    gamma: float
-    cluster: int
-    pieces: tuple[int, ...]
+    step: int  # index of the γ at which the pieces appear
+    gamma: float  # that γ
+    cluster: int  # label at the γ before
+    pieces: tuple[int, ...]  # labels at ``gamma`` that hold its samples
 
 
 @dataclass(frozen=True)

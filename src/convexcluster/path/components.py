@@ -32,41 +32,20 @@ ABREAST = 4
 
 @dataclass(slots=True)
 class Components:
-    """The engines of the parts of a graph, and what they share.
+    """The engines of the parts of a graph, and what they share."""
 
-    Attributes
-    ----------
-    engines, members : list
-        One engine per part, and the samples of each.
-    shares : list of float
-        Share of the allowed gap that each part may use; they sum to one.
-    scale : float
-        ½ Σ m‖z − z̄‖².
-    origin : ndarray of shape (p,)
-        z̄.
-    basis : ndarray of shape (p, r) or None
-        Principal axes of Z in which the engines work; None if they are the coordinates of Z.
-    lost : float
-        The part of the gap that the axes leave out.
-    tol, relative : float, bool
-        Tolerance, and whether it is relative to a bound of F at each γ instead of the scale.
-    inputs : list of tuple
-        What each engine was made from, so that a path can go back to an earlier state.
-    pool : ThreadPoolExecutor or None
-        Threads lent to the engine of a graph in one piece.
-    """
-
-    engines: list[Engine]
-    members: list[Ints]
-    shares: list[float]
-    scale: float
-    origin: Floats
-    basis: Floats | None
-    lost: float
+    engines: list[Engine]  # one per part
+    members: list[Ints]  # the samples of each
+    shares: list[float]  # share of the allowed gap that each part may use; they sum to one
+    scale: float  # ½ Σ m‖z − z̄‖²
+    origin: Floats  # (p,): z̄
+    basis: Floats | None  # (p, r): principal axes in which the engines work, or the identity
+    lost: float  # the part of the gap that the axes leave out
     tol: float
-    relative: bool
+    relative: bool  # whether ``tol`` is relative to a bound of F at each γ, not to the scale
+    # what each engine was made from, so that a path can go back to an earlier state
     inputs: list[tuple[Floats, Floats, Ints, Floats, bool]] = field(default_factory=list)
-    pool: ThreadPoolExecutor | None = None
+    pool: ThreadPoolExecutor | None = None  # threads lent to the engine of a graph in one piece
 
     @classmethod
     def of(cls, problem: Problem, tol: float, certify: bool, relative: bool) -> Components:

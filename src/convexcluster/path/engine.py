@@ -91,14 +91,8 @@ class State:
 class Engine:
     """Convex clustering of one graph along an ascending γ.
 
-    Parameters
-    ----------
-    MZ, masses : ndarray of shape (n, r), (n,)
-        m z of each sample, centred, and m.
-    edges, w : ndarray of shape (m, 2), (m,)
-        The graph.
-    certify : bool
-        Whether to route; without it, gaps are nan and fused clusters stay fused.
+    MZ (n, r) is m z of each sample, centred. Without ``certify`` nothing is routed: gaps are nan
+    and fused clusters stay fused.
     """
 
     def __init__(

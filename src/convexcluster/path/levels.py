@@ -44,21 +44,11 @@ class Link:
 
 @dataclass(slots=True)
 class Duals:
-    """Duals of a level and the points that they give; all loops change them in place.
+    """Duals of a level and the points that they give; all loops change them in place."""
 
-    Attributes
-    ----------
-    Lam : ndarray of shape (m, r)
-        Λ as it is now.
-    A : ndarray of shape (n, r)
-        M⁻¹(MZ − DᵀΛ) as of the last :meth:`Level.refresh` or sweep.
-    before : ndarray of shape (m, r) or None
-        Λ as it came up from the level below: only what was changed since has to be brought down.
-        None if nothing came up.
-    """
-
-    Lam: Floats
-    A: Floats
+    Lam: Floats  # (m, r): Λ as it is now
+    A: Floats  # (n, r): M⁻¹(MZ − DᵀΛ) as of the last :meth:`Level.refresh` or sweep
+    # (m, r): Λ as it came up from the level below; what was changed since has to be brought down
     before: Floats | None = None
 
     def lift(self, link: Link, below: Floats) -> None:
@@ -71,33 +61,17 @@ class Duals:
 
 @dataclass(slots=True)
 class Level:
-    """One graph of the hierarchy; its duals move, its nodes and edges stay.
+    """One graph of the hierarchy; its duals move, its nodes and edges stay."""
 
-    Attributes
-    ----------
-    tail, head, w : ndarray of shape (m,)
-        Ends and weights of the edges.
-    masses, inv_mass : ndarray of shape (n,)
-        m and 1/m of the nodes.
-    MZ : ndarray of shape (n, r)
-        Σ m z of the samples in each node.
-    duals : Duals
-        Λ and what follows from it.
-    every : ndarray of shape (m,)
-        0, 1, …: all edges, for loops that run over some of them.
-    link : Link or None
-        To the level above.
-    """
-
-    tail: Ints
+    tail: Ints  # (m,): ends of the edges
     head: Ints
-    w: Floats
-    masses: Floats
-    MZ: Floats
-    duals: Duals
-    inv_mass: Floats = field(init=False)
-    every: Ints = field(init=False)
-    link: Link | None = None
+    w: Floats  # (m,): their weights
+    masses: Floats  # (n,): m of the nodes
+    MZ: Floats  # (n, r): Σ m z of the samples in each node
+    duals: Duals  # Λ and what follows from it
+    inv_mass: Floats = field(init=False)  # (n,): 1/m
+    every: Ints = field(init=False)  # 0, 1, …: for loops over some of the edges
+    link: Link | None = None  # to the level above
     _halves: list[Ints] | None = None
 
     def __post_init__(self) -> None:

@@ -48,32 +48,16 @@ LOOSE_HALFWAY = 100.0
 
 @dataclass(frozen=True, slots=True)
 class SmoothPoint:
-    """A point with what one pass over the edges tells about it.
+    """A point with what one pass over the edges tells about it."""
 
-    Attributes
-    ----------
-    A, G : ndarray of shape (n, r)
-        The point and the gradient of F.
-    gap : float
-        ½ Σ ‖G_i‖²/m_i.
-    least : float
-        The least ‖a_i − a_j‖/c of all edges.
-    """
-
-    A: Floats
-    G: Floats
-    gap: float
-    least: float
+    A: Floats  # (n, r)
+    G: Floats  # (n, r): the gradient of F
+    gap: float  # ½ Σ ‖G_i‖²/m_i
+    least: float  # the least ‖a_i − a_j‖/c of all edges
 
 
 class Newton:
-    """Centroids of all samples along γ for as long as none of them meet.
-
-    Parameters
-    ----------
-    base : Level
-        The graph of the samples.
-    """
+    """Centroids of all samples along γ for as long as none of them meet."""
 
     def __init__(self, base: Level) -> None:
         self.base = base

@@ -76,28 +76,14 @@ WIDE = 8
 
 @dataclass(frozen=True, slots=True)
 class Clusters:
-    """Clusters of a level, their centroids and the two parts of the gap.
+    """Clusters of a level, their centroids and the two parts of the gap."""
 
-    Attributes
-    ----------
-    labels : ndarray of shape (n,)
-        Cluster of each node.
-    center : ndarray of shape (k, r)
-        Centroids C.
-    fit, slack : float
-        ½ Σ m‖a − C‖², and Σ_l (c‖DC‖ − ⟨λ, DC⟩) between clusters.
-    passes : int
-        Passes over the level that found the clusters.
-    work : float
-        Numbers of Λ that these passes touched.
-    """
-
-    labels: Ints
-    center: Floats
-    fit: float
-    slack: float
-    passes: int = 0
-    work: float = 0.0
+    labels: Ints  # (n,): cluster of each node
+    center: Floats  # (k, r): centroids C
+    fit: float  # ½ Σ m‖a − C‖²
+    slack: float  # Σ_l (c‖DC‖ − ⟨λ, DC⟩) between clusters
+    passes: int = 0  # passes over the level that found the clusters
+    work: float = 0.0  # numbers of Λ that these passes touched
 
     @property
     def count(self) -> int:

@@ -35,21 +35,11 @@ ROUNDS = 2
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Weighted points: what is left of rows once they are in cells.
+    """Weighted points: what is left of rows once they are in cells."""
 
-    Attributes
-    ----------
-    masses : ndarray of shape (G,)
-        M_g = Σ m_i; an empty cell has mass 0.
-    means : ndarray of shape (G, r)
-        z̄_g.
-    scatter : ndarray of shape (G,)
-        S_g = Σ m_i‖z_i − z̄_g‖².
-    """
-
-    masses: Floats
-    means: Floats
-    scatter: Floats
+    masses: Floats  # (G,): M_g = Σ m_i; an empty cell has mass 0
+    means: Floats  # (G, r): z̄_g
+    scatter: Floats  # (G,): S_g = Σ m_i‖z_i − z̄_g‖²
 
     def occupied(self) -> Summary:
         """The cells that hold a row."""
@@ -64,29 +54,16 @@ class Cells:
     A row goes down the tree of cuts to a centre, or to a hub that is nearer, and then walks from
     centre to nearer neighbouring centre until none is nearer. The rule depends on the row alone,
     never on the block it is in.
-
-    Attributes
-    ----------
-    centres : ndarray of shape (G, d)
-        One per cell, in the units of the data.
-    origin : ndarray of shape (d,)
-        Taken off before rows are rounded to float32.
-    axis, cut, left, right : ndarrays of shape (2G − 1,)
-        The tree of cuts, see :func:`convexcluster.loops.cells.bisect`.
-    neighbours : ndarray of shape (G, k)
-        Cells near each cell.
-    hubs : ndarray of shape (h,)
-        Cells spread over all the data, from which walks may set out.
     """
 
-    centres: Floats
-    origin: Floats
-    axis: Ints
+    centres: Floats  # (G, d): one per cell, in the units of the data
+    origin: Floats  # (d,): taken off before rows are rounded to float32
+    axis: Ints  # (2G − 1,), as the next three: the tree of cuts of loops.cells.bisect
     cut: np.ndarray
     left: Ints
     right: Ints
-    neighbours: Ints
-    hubs: Ints
+    neighbours: Ints  # (G, k): cells near each cell
+    hubs: Ints  # (h,): cells spread over all the data, from which walks may set out
 
     @property
     def count(self) -> int:
@@ -94,24 +71,7 @@ class Cells:
         return len(self.centres)
 
     def assign(self, X: Floats) -> Ints:
-        """Cell of every row.
-
-        Parameters
-        ----------
-        X : ndarray of shape (n, d)
-            Rows.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            Index into :attr:`centres`.
-
-        Examples
-        --------
-        >>> cells = cells_of(np.array([[0.0], [4.0], [9.0]]))
-        >>> cells.assign(np.array([[8.0], [1.5], [9.5]]))
-        array([2, 0, 2])
-        """
+        """Cell of every row, an index into :attr:`centres`."""
         from ..loops.cells import descend, walk
 
         rows = _shifted(X, self.origin)
@@ -159,16 +119,7 @@ def _hubs(centres: Floats) -> Ints:
 def cells_of(centres: Floats, masses: Floats | None = None) -> Cells:
     """The cells of given centres: a tree of cuts with one leaf per distinct centre.
 
-    Parameters
-    ----------
-    centres : ndarray of shape (G, d)
-        Centres; those that float32 cannot tell apart become one.
-    masses : ndarray of shape (G,), optional
-        Their masses; they shape the tree only.
-
-    Returns
-    -------
-    Cells
+    Centres that float32 cannot tell apart become one; ``masses`` shape the tree only.
     """
     from ..loops.cells import bisect
 
@@ -185,14 +136,7 @@ def cells_of(centres: Floats, masses: Floats | None = None) -> Cells:
 
 
 def summarise(Z: Floats, labels: Ints, count: int, masses: Floats | None = None) -> Summary:
-    """Mass, mean and scatter of the rows of every cell.
-
-    Examples
-    --------
-    >>> s = summarise(np.array([[0.0], [2.0], [7.0]]), np.array([0, 0, 1]), 2)
-    >>> s.masses, s.means.ravel(), s.scatter
-    (array([2., 1.]), array([1., 7.]), array([2., 0.]))
-    """
+    """Mass, mean and scatter of the rows of every cell."""
     from ..loops.cells import add_rows
 
     masses = np.ones(len(Z)) if masses is None else masses
@@ -216,29 +160,9 @@ def add(parts: Sequence[Summary]) -> Summary:
 
 
 def condense(X: Floats, budget: int, masses: Floats | None = None) -> tuple[Ints, Summary]:
-    """Group rows into at most ``budget`` cells.
+    """Group rows into at most ``budget`` cells: the cell of each row, and the summary of the cells.
 
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-        Rows.
-    budget : int
-        Most cells allowed. Rows that are equal share a cell whatever the budget.
-    masses : ndarray of shape (n,), optional
-        Positive masses; one each by default.
-
-    Returns
-    -------
-    labels : ndarray of shape (n,)
-        Cell of each row; every cell holds at least one.
-    summary : Summary
-        Of the cells.
-
-    Examples
-    --------
-    >>> labels, cells = condense(np.array([[0.0], [0.1], [5.0], [5.2]]), 2)
-    >>> labels, cells.means.ravel()
-    (array([0, 0, 1, 1]), array([0.05, 5.1 ]))
+    Every cell holds a row, and rows that are equal share a cell whatever the budget.
     """
     from ..loops.cells import bisect, walk
 

@@ -47,18 +47,10 @@ from ..problem import Floats
 
 @dataclass(frozen=True, slots=True)
 class CoarseningError:
-    """‖V‖_M and its share per cell.
+    """‖V‖_M and its share per cell."""
 
-    Attributes
-    ----------
-    per_cell : ndarray of shape (G,)
-        ‖V_g‖: refine where it is largest.
-    graph : str
-        ``"rows"`` or ``"cells"``: whose graph the problem on all rows has.
-    """
-
-    per_cell: Floats
-    graph: str
+    per_cell: Floats  # (G,): ‖V_g‖: refine where it is largest
+    graph: str  # ``"rows"`` or ``"cells"``: whose graph the problem on all rows has
 
     @property
     def total(self) -> float:
@@ -79,19 +71,7 @@ def inherited_error(
 ) -> CoarseningError:
     """‖V_g‖ = (1 − min(1, γω/diam_g))√S_g, for the graph that cells pass on to their rows.
 
-    Parameters
-    ----------
-    scatter : ndarray of shape (G,)
-        S_g.
-    diameters : ndarray of shape (G,)
-        An upper bound on the distance between two rows of the cell.
-    gamma, cohesion : float
-        γ and ω.
-
-    Examples
-    --------
-    >>> inherited_error(np.array([4.0, 4.0]), np.array([1.0, 4.0]), 1.0, 2.0).per_cell
-    array([0., 1.])
+    ``diameters`` bound the distance between two rows of a cell from above.
     """
     wide = np.where(diameters > 0, diameters, 1.0)
     carried = np.where(diameters > 0, np.minimum(1.0, gamma * cohesion / wide), 1.0)

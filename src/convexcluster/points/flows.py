@@ -55,24 +55,9 @@ def rows_error(
 ) -> CoarseningError:
     """‖V_g‖ for a graph on the rows themselves; ‖V‖ alone bounds the error, the gap included.
 
-    Parameters
-    ----------
-    rows : callable
-        ``rows(index)`` gives z_i for an array of row numbers; nothing larger is ever held.
-    masses, labels : ndarrays of shape (n,)
-        Of the rows, and their cells.
-    graph : Graph
-        On the rows.
-    coarse : Problem
-        The problem between the cells.
-    solution : Solution
-        Its solution, exactly fused cells having equal centroids.
-    rounds : int
-        Of the electrical flow; 0 sends nothing through clusters.
-
-    Returns
-    -------
-    CoarseningError
+    ``rows(index)`` gives z_i for an array of row numbers, and nothing larger is ever held;
+    ``labels`` are the cells of the rows. Exactly fused cells have equal centroids in ``solution``
+    of the problem ``coarse`` between the cells. With no ``rounds`` nothing flows inside clusters.
     """
     clusters = fused(solution.A, coarse.edges)
     cluster = clusters[labels]

@@ -32,13 +32,7 @@ class ScaleWarning(UserWarning):
 
 
 def feature_scales(X: Floats) -> Floats:
-    """Scale of every feature; 0 where more than ``n − 1`` samples are at the median.
-
-    Examples
-    --------
-    >>> feature_scales(np.array([[0.0, 10, 5], [0, 20, 5], [1, 30, 5]]))
-    array([ 1., 10.,  0.])
-    """
+    """Scale of every feature; 0 where more than ``n − 1`` samples are at the median."""
     away = np.abs(X - np.median(X, axis=0))
     away[away == 0] = np.nan
     scales = np.zeros(X.shape[1])
@@ -48,12 +42,7 @@ def feature_scales(X: Floats) -> Floats:
 
 
 def warn_of_scales(X: Any, *, stacklevel: int = 2) -> None:
-    """Warn if half of the features of X are unseen by distances; sparse X is not looked at.
-
-    Examples
-    --------
-    >>> warn_of_scales(np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 3.0]]))
-    """
+    """Warn if half of the features of X are unseen by distances; sparse X is not looked at."""
     if sparse.issparse(X) or X.shape[1] < 2:
         return
     scales = feature_scales(X[:: -(-X.shape[0] // ROWS)])

@@ -27,21 +27,11 @@ BLOCK_BYTES = 64 * 2**20
 
 @dataclass(frozen=True, slots=True)
 class Blocks:
-    """Rows in blocks.
+    """Rows in blocks."""
 
-    Attributes
-    ----------
-    lengths : tuple of int
-        Rows of each block.
-    width : int
-        Columns.
-    load : callable
-        ``load(b)`` gives block b as a 2-D array of any numeric dtype.
-    """
-
-    lengths: tuple[int, ...]
-    width: int
-    load: Callable[[int], Any]
+    lengths: tuple[int, ...]  # rows of each block
+    width: int  # columns
+    load: Callable[[int], Any]  # ``load(b)`` gives block b as a 2-D array of any numeric dtype
 
     def __len__(self) -> int:
         return len(self.lengths)
@@ -78,12 +68,6 @@ def as_blocks(source: Any, rows: int | None = None) -> Blocks:
     rows : int, optional
         Rows per block; by default about 64 MB of float64. Parquet, dask and Zarr keep row
         groups, partitions and chunks together where these are smaller.
-
-    Examples
-    --------
-    >>> blocks = as_blocks(np.arange(10.0).reshape(5, 2), rows=2)
-    >>> blocks.lengths, blocks.read(1)
-    ((2, 2, 1), array([[4., 5.], [6., 7.]]))
     """
     if isinstance(source, Blocks):
         return source
@@ -168,22 +152,7 @@ def _of_dask(source: Any) -> Blocks:
 
 
 def write_labels(parts: Iterable[Ints], path: str | os.PathLike[str], n: int) -> Path:
-    """Write labels block by block: ``.npy`` (a memmap, int64) or ``.parquet`` (column ``label``).
-
-    Parameters
-    ----------
-    parts : iterable of ndarray
-        Labels of one block after the other.
-    path : path
-        Where to.
-    n : int
-        Labels in all.
-
-    Returns
-    -------
-    pathlib.Path
-        ``path``.
-    """
+    """Write n labels block by block: ``.npy`` (a memmap, int64) or ``.parquet`` (as ``label``)."""
     path = Path(path)
     written = 0
     if path.suffix == ".npy":

@@ -30,24 +30,12 @@ _BINARY = {"KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How a fit will go.
+    """How a fit will go."""
 
-    Attributes
-    ----------
-    coarse : bool
-        Whether rows are first grouped into cells.
-    cells : int
-        Most cells (or the number of rows if not coarse).
-    block_rows : int
-        Rows read at a time.
-    bytes : int
-        Estimated peak of one process.
-    """
-
-    coarse: bool
-    cells: int
-    block_rows: int
-    bytes: int
+    coarse: bool  # whether rows are first grouped into cells
+    cells: int  # most cells (or the number of rows if not coarse)
+    block_rows: int  # rows read at a time
+    bytes: int  # estimated peak of one process
 
     def __str__(self) -> str:
         how = f"{self.cells} cells" if self.coarse else "every row"
@@ -55,13 +43,7 @@ class Plan:
 
 
 def parse_bytes(size: int | float | str) -> int:
-    """Bytes from a number or a string such as ``"4GB"`` or ``"512 MiB"``.
-
-    Examples
-    --------
-    >>> parse_bytes("4GB"), parse_bytes("1.5 KiB"), parse_bytes(10)
-    (4000000000, 1536, 10)
-    """
+    """Bytes from a number or a string such as ``"4GB"`` or ``"512 MiB"``."""
     if not isinstance(size, str):
         value = float(size)
     else:

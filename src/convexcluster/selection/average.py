@@ -43,23 +43,12 @@ ATOMS = 1_000
 
 @dataclass(frozen=True)
 class PathAverage:
-    """Squared distances averaged over a path.
+    """Squared distances averaged over a path."""
 
-    Attributes
-    ----------
-    distances : ndarray of shape (k, k)
-        Squared distances of k groups of samples, in [0, 1].
-    masses : ndarray of shape (k,)
-    atoms : ndarray of shape (n,)
-        Group of every sample; most often each sample is its own.
-    steps : ndarray
-        Steps of the path that take part.
-    """
-
-    distances: Floats
-    masses: Floats
-    atoms: Ints
-    steps: Ints
+    distances: Floats  # (k, k): squared distances of k groups of samples, in [0, 1]
+    masses: Floats  # (k,)
+    atoms: Ints  # (n,): group of every sample; most often each sample is its own
+    steps: Ints  # steps of the path that take part
 
     def at(self, path: ClusterPath, step: int) -> PathAverage:
         """The distances of one step alone, between the same groups."""
@@ -70,13 +59,6 @@ def spread(path: ClusterPath, scale: float | None = None) -> Floats:
     """Spread of the centroids at every γ, as a share of that of the samples.
 
     ``scale`` is ½ Σ m‖z − z̄‖² over the rows, where the path runs on cells of them.
-
-    Examples
-    --------
-    >>> from convexcluster import solve_path
-    >>> path = solve_path([[0.0], [1.0]], [[0, 1]], [1.0], [0.25, 1.0])
-    >>> spread(path).round(3)
-    array([0.25, 0.  ])
     """
     total = path.masses.sum()
     value = np.zeros(len(path))
@@ -100,31 +82,9 @@ def telling_steps(path: ClusterPath, scale: float | None = None) -> Ints:
 def path_average(
     path: ClusterPath, steps: Ints | None = None, scale: float | None = None
 ) -> PathAverage:
-    """Average the distances between centroids over a path.
+    """Average the distances between centroids over ``steps``, by default :func:`telling_steps`.
 
-    Parameters
-    ----------
-    path : ClusterPath
-    steps : ndarray of int, optional
-        Steps that take part; by default :func:`telling_steps`.
-    scale : float, optional
-        See :func:`spread`.
-
-    Returns
-    -------
-    PathAverage
-
-    Examples
-    --------
-    >>> from convexcluster import solve_path
-    >>> Z, edges = [[0.0], [1.0], [5.0]], [[0, 1], [1, 2]]
-    >>> path = solve_path(Z, edges, [1.0, 1.0], [0.6, 1.2, 2.0])
-    >>> average = path_average(path)
-    >>> average.atoms
-    array([0, 0, 1])
-    >>> average.distances.round(3)
-    array([[0.   , 0.675],
-           [0.675, 0.   ]])
+    ``scale`` is that of :func:`spread`.
     """
     steps = telling_steps(path, scale) if steps is None else np.asarray(steps, dtype=np.int64)
     labels = [path.labels(step=t) for t in steps]
@@ -149,15 +109,7 @@ def _average(path: ClusterPath, steps: Ints, atoms: Ints) -> PathAverage:
 
 
 def average_tree(average: PathAverage) -> Floats:
-    """Ward's tree of the groups of a path average, in SciPy's format with group counts.
-
-    Examples
-    --------
-    >>> D = np.array([[0.0, 0.1, 1.0], [0.1, 0.0, 1.0], [1.0, 1.0, 0.0]])
-    >>> average_tree(PathAverage(D, np.ones(3), np.arange(3), np.arange(1)))[:, :2]
-    array([[0., 1.],
-           [2., 3.]])
-    """
+    """Ward's tree of the groups of a path average, in SciPy's format with group counts."""
     from ..numerics.ward import ward_distances  # late: it loads numba
 
     merges = ward_distances(average.distances, average.masses)

@@ -53,26 +53,13 @@ MODES = np.linspace(0.0, 1.0, 9)
 
 @dataclass(frozen=True)
 class Margins:
-    """What is kept of X: how its features hang together, and the unimodal version of each.
+    """What is kept of X: how its features hang together, and the unimodal version of each."""
 
-    Attributes
-    ----------
-    scores : ndarray of shape (n, r)
-        Normal scores, whose correlation is kept; zero columns for independent features.
-    quantiles : ndarray of shape (r, n)
-        Quantile function of every feature.
-    steps : ndarray of bool, shape (r,)
-        Features of few values, which stay as they are.
-    axes : ndarray of shape (r, d) or None
-        Principal axes if the features are principal components.
-    mean : ndarray of shape (d,)
-    """
-
-    scores: Floats | None
-    quantiles: Floats
-    steps: np.ndarray
-    axes: Floats | None
-    mean: Floats
+    scores: Floats | None  # (n, r): normal scores; None for independent features
+    quantiles: Floats  # (r, n): quantile function of every feature
+    steps: np.ndarray  # (r,): features of few values, which stay as they are
+    axes: Floats | None  # (r, d) or None: principal axes if the features are principal components
+    mean: Floats  # (d,)
 
     @classmethod
     def of(cls, X: Floats, rng: np.random.Generator) -> Margins:
@@ -108,25 +95,7 @@ class Margins:
 
 
 def null_sample(X: Floats, rng: np.random.Generator) -> Floats:
-    """Draw samples like X but without clusters.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n, d)
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    ndarray of shape (n, d)
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> two = np.concatenate([np.zeros(50), np.ones(50)])[:, None] + rng.normal(0, 0.1, (100, 1))
-    >>> between = lambda x: ((x > 0.3) & (x < 0.7)).mean()
-    >>> bool(between(two) < 0.02), bool(between(null_sample(two, rng)) > 0.1)
-    (True, True)
-    """
+    """Draw samples like X but without clusters."""
     margins = Margins.of(X, rng)
     return margins.draw(margins.random(rng))
 
@@ -146,25 +115,12 @@ def _unimodal(X: Floats) -> tuple[Floats, np.ndarray]:
 
 @dataclass(frozen=True)
 class Null:
-    """Structureless data like the samples, whose graphs have eigenvalues to compare with.
+    """Structureless data like the samples, whose graphs have eigenvalues to compare with."""
 
-    Attributes
-    ----------
-    X : ndarray of shape (n, d)
-        Samples.
-    own : Graph
-        Graph of the distinct samples whose cuts are counted.
-    graph : callable
-        Samples to such a graph.
-    planar : bool
-        Whether the samples are points of the plane or of space.
-    seed : int
-    """
-
-    X: Floats
-    own: Graph
-    graph: Callable[[Floats], Graph]
-    planar: bool = False
+    X: Floats  # (n, d): samples
+    own: Graph  # graph of the distinct samples whose cuts are counted
+    graph: Callable[[Floats], Graph]  # samples to such a graph
+    planar: bool = False  # whether the samples are points of the plane or of space
     seed: int = 0
 
     @cached_property

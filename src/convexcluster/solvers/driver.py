@@ -27,23 +27,13 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """A generator of iterates and how to watch it.
+    """A generator of iterates and how to watch it."""
 
-    Attributes
-    ----------
-    iterates : callable (problem, warm dual or None, target gap) -> iterator of Point
-    max_iter : int
-        Limit when the user gives none.
-    every : int
-        Iterations between two measurements: a gap costs about as much as a first-order step.
-    patience : int
-        Measurements without a gain of 10 % after which the method is taken to have stalled.
-    """
-
+    # (problem, warm dual or None, target gap) → iterates
     iterates: Callable[[Problem, Floats | None, float], Iterator[Point]]
-    max_iter: int
-    every: int = 1
-    patience: int = 1_000
+    max_iter: int  # limit when the user gives none
+    every: int = 1  # iterations per measurement, which costs about as much as a first-order step
+    patience: int = 1_000  # measurements without a gain of 10 % that tell of a stall
 
 
 def drive(

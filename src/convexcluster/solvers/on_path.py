@@ -105,29 +105,9 @@ def routed(
 ) -> Solution:
     """Find a dual of the partition ``labels`` whose gap is at most ``target``, if routing can.
 
-    Parameters
-    ----------
-    problem : Problem
-    labels : ndarray of shape (n,)
-        Connected clusters.
-    centers : ndarray of shape (k, r)
-        Their centroids, near the optimum of the reduced problem.
-    target : float
-        Gap at which to stop.
-    sharp : bool
-        Whether to go on where that is cheap: a proof of the partition needs more digits.
-
-    Returns
-    -------
-    Solution
-        Converged if the gap is at most ``target``; otherwise a start for a solver.
-
-    Examples
-    --------
-    >>> problem = Problem.of([[0.0], [1.0], [9.0]], [[0, 1], [1, 2]], [1.0, 1.0], gamma=1.2)
-    >>> found = routed(problem, np.array([0, 0, 1]), np.array([[1.0], [8.0]]), 1e-9)
-    >>> found.A.ravel().round(9).tolist(), found.status.name
-    ([1.1, 1.1, 7.8], 'CONVERGED')
+    ``labels`` are connected clusters, ``centers`` (k, r) their centroids near the optimum of the
+    reduced problem. ``sharp`` goes on where that is cheap, as a proof of the partition needs more
+    digits. A solution that has not converged is a start for a solver.
     """
     small = reduce(problem, labels)
     C = centers
@@ -220,29 +200,8 @@ def prove(
 ) -> tuple[Solution, Certificate]:
     """Tighten ``solution`` until its partition is certified, or as far as floating point goes.
 
-    Parameters
-    ----------
-    problem : Problem
-    solution : Solution
-        Of that problem, by any solver.
-    embedding_error, coarsening_error, clipped_share : float
-        As in :func:`convexcluster.certificate.certify`.
-    max_iter : int, optional
-        Limit on the iterations of each further solve.
-
-    Returns
-    -------
-    Solution, Certificate
-        The last solution and what is proved about it; the reason says what stands in the way.
-
-    Examples
-    --------
-    >>> from convexcluster import solve
-    >>> problem = Problem.of([[0.0], [1.0], [9.0]], [[0, 1], [1, 2]], [1.0, 1.0], gamma=1.2)
-    >>> rough = solve(problem.Z, problem.edges, problem.weights, 1.2, tol=1e-2)
-    >>> exact, certificate = prove(problem, rough)
-    >>> certificate.partition, exact.relative_gap < 1e-9
-    ('certified', True)
+    The errors are those of :func:`convexcluster.certificate.certify`; ``max_iter`` limits each
+    further solve. Returns the last solution and what is proved about it.
     """
     proved = partial(certify, problem, embedding_error=embedding_error, clipped_share=clipped_share)
     found = proved(solution)

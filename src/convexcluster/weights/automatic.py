@@ -30,31 +30,9 @@ def automatic_graph(
 
     Of at most three features distances are Euclidean, since turning the axes must change nothing,
     and neighbours mutual. Of more features distances are Manhattan's and neighbours one-sided too.
-
-    Parameters
-    ----------
-    X : (n, d) array or sparse matrix
-    n_neighbors : int
-    masses : (n,) array
-    features : bool
-        Whether the columns are features; the axes of an embedding mean nothing, and its distances
-        are Euclidean.
-    scored : bool
-        Whether the cuts of the graph are to be counted. The graph of few features then has
-        one-sided neighbours too: with more edges it is known better how hard a curve is to cut.
-    distinct : bool
-        Whether X is checked and no two of its rows are equal.
-
-    Returns
-    -------
-    Graph
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> X = np.array([[0.0, 0], [1, 0], [3, 0], [3.5, 0]])
-    >>> automatic_graph(X, n_neighbors=1, masses=np.ones(4)).edges.tolist()
-    [[0, 1], [1, 2], [2, 3]]
+    The columns of an embedding are no ``features``, and its distances are Euclidean. A graph whose
+    cuts are ``scored`` has one-sided neighbours too: with more edges it is known better how hard a
+    curve is to cut. Of ``distinct`` rows, checked, no two are equal.
     """
     few = features and X.shape[1] <= FEW_FEATURES
     only_mutual = few and not scored

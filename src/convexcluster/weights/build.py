@@ -101,13 +101,7 @@ def build_graph(
 
 
 def user_graph(given: Any, n: int) -> Graph:
-    """Check a user's (n, n) symmetric matrix or (edges, weights).
-
-    Examples
-    --------
-    >>> user_graph(np.array([[0, 2.0], [2.0, 0]]), 2)
-    Graph(edges=array([[0, 1]]), weights=array([2.]))
-    """
+    """Check a user's (n, n) symmetric matrix or (edges, weights)."""
     if isinstance(given, Graph):
         given = (given.edges, given.weights)
     if isinstance(given, tuple):

@@ -38,29 +38,14 @@ FLOOR = 1e-3
 
 @dataclass(frozen=True)
 class Neighbourhood:
-    """Who is near, and how near.
+    """Who is near, and how near."""
 
-    Attributes
-    ----------
-    k : int
-        Neighbours of each sample.
-    bandwidth : float or "auto"
-        σ of the Gaussian; "auto" is the mean distance to the k-th nearest distinct sample.
-    masses : ndarray of shape (n,)
-    metric : {"euclidean", "manhattan", "precomputed"}
-        "precomputed" if X is a matrix of distances.
-    connect : bool
-        Whether the shortest edges that join the components are added.
-    distinct : bool
-        Whether no two samples are known to be equal.
-    """
-
-    k: int
-    bandwidth: float | str
-    masses: Floats
-    metric: str = "euclidean"
-    connect: bool = False
-    distinct: bool = False
+    k: int  # neighbours of each sample
+    bandwidth: float | str  # σ of the Gaussian; "auto" is the mean of :func:`local_scales`
+    masses: Floats  # (n,)
+    metric: str = "euclidean"  # "precomputed" if X is a matrix of distances
+    connect: bool = False  # whether the shortest edges that join the components are added
+    distinct: bool = False  # whether no two samples are known to be equal
 
     @property
     def precomputed(self) -> bool:
@@ -142,13 +127,7 @@ def _scaled(X: Samples, near: Neighbourhood, one_sided: bool) -> Graph:
 def local_scales(
     X: Samples, n_neighbors: int, *, metric: str = "euclidean", distinct: bool = False
 ) -> Floats:
-    """Distance of each sample to its k-th nearest distinct sample; copies do not count.
-
-    Examples
-    --------
-    >>> local_scales(np.array([[0.0], [0.0], [0.0], [1.0], [3.0]]), 1)
-    array([1., 1., 1., 1., 2.])
-    """
+    """Distance of each sample to its k-th nearest distinct sample; copies do not count."""
     n = X.shape[0]
     first, inverse = (np.arange(n), np.arange(n)) if distinct else distinct_rows(X)
     k = min(n_neighbors, len(first) - 1)

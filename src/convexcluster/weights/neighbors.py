@@ -64,12 +64,6 @@ def tied_neighbors(X: Samples, k: int, *, metric: str = "euclidean") -> tuple[In
     Features of few values tie many distances, and which of the tied samples comes first is an
     accident of their order. All samples tied at the k-th distance are neighbours unless that makes
     more than 2k of them; then they share the places that are left.
-
-    Examples
-    --------
-    >>> pairs, share, _ = tied_neighbors(np.array([[0.0], [1.0], [-1.0]]), 1)
-    >>> sorted(pairs.tolist()), share.tolist()
-    ([[0, 1], [0, 2], [1, 0], [2, 0]], [1.0, 1.0, 1.0, 1.0])
     """
     n = X.shape[0]
     wide = min(2 * k + 1, n - 1)
