@@ -17,7 +17,7 @@ from convexcluster.graph import quotient
 from convexcluster.kernels import Kernel, resolve_kernel
 from convexcluster.out_of_core import fit_large
 from convexcluster.points import cut_finer, make_cells
-from convexcluster.points.passes import join_scans, scan_block
+from convexcluster.points.passes import join_scans, refine_block, scan_block
 from convexcluster.problem import Problem
 from convexcluster.rows import array_rows
 from convexcluster.rows.plan import EXACT_ROWS
@@ -290,3 +290,18 @@ def test_a_coarse_model_is_saved_and_loaded(two_rings, tmp_path):
     again = load(tmp_path / "model")
     np.testing.assert_array_equal(again.predict(X), model.predict(X))
     np.testing.assert_array_equal(again.points_.assign(X), model.points_.assign(X))
+
+
+def test_cells_are_cut_finer_in_blocks_of_the_plan(monkeypatch):
+    X, _ = rings(3000)
+    blocks = []
+
+    def watched(*arguments, **options):
+        blocks.append(len(arguments[0]))
+        return refine_block(*arguments, **options)
+
+    monkeypatch.setattr("convexcluster.points.passes.refine_block", watched)
+    model = ConvexClustering(gamma=0.1, coarsen=24, max_memory="100KB").fit(X)
+    assert len(model.points_) > 24  # cut finer once
+    assert sum(blocks) == 3000
+    assert max(blocks) < 3000

@@ -29,7 +29,7 @@ from .points.error import cohesion, inherited_error
 from .points.flows import rows_error
 from .points.passes import PIECES
 from .problem import Floats, Ints, Problem, Solution, Status
-from .rows import Rows
+from .rows import Plan, Rows
 from .selection import Null, Selection, select, select_at
 from .settings import Settings
 from .solvers import prove, routed, solve_problem
@@ -94,7 +94,11 @@ class Fit:
 
 def fit(rows: Rows, settings: Settings) -> Fit:
     """Cluster rows: the path of their points, the choice on it, its solution, and the proof."""
-    points, sample, spare = make_points(rows, settings)
+    settings.check_clusters(rows.n)
+    plan = settings.plan(rows)
+    rows = rows.in_blocks(plan.block_rows)
+    points, sample = make_points(rows, plan, settings)
+    spare = 0 if sample is None else int(SPARE_CELLS * plan.cells)
     own = graph_of_rows(rows, points, settings)
     while True:
         graph = build_penalty(points, own, settings)
@@ -116,12 +120,10 @@ def fit(rows: Rows, settings: Settings) -> Fit:
     return Fit(points, problem, path, choice, solution, certificate, error)
 
 
-def make_points(rows: Rows, settings: Settings) -> tuple[Points, Floats | None, int]:
-    """Distinct rows; or cells, a sample of the rows, and how many cells may be added."""
-    settings.check_clusters(rows.n)
-    plan = settings.plan(rows)
+def make_points(rows: Rows, plan: Plan, settings: Settings) -> tuple[Points, Floats | None]:
+    """Distinct rows; or cells, and a sample of the rows."""
     if rows.X is not None and not plan.coarse:
-        return distinct_points(rows, settings), None, 0
+        return distinct_points(rows, settings), None
     if rows.X is not None:
         n, rank = rows.X.shape[0], settings.rank_of_cells(rows.width)
         check_memory(
@@ -134,7 +136,7 @@ def make_points(rows: Rows, settings: Settings) -> tuple[Points, Floats | None, 
         return embed(sample, kernel, **settings.embedding_options(len(sample), of_sample=True))
 
     points, sample = make_cells(
-        rows.in_blocks(plan.block_rows),
+        rows,
         plan.cells,
         lambda some: settings.resolve_kernel(X=some),
         embed_sample,
@@ -142,7 +144,7 @@ def make_points(rows: Rows, settings: Settings) -> tuple[Points, Floats | None, 
     )
     if rows.n is None:
         settings.check_clusters(round(points.masses.sum()))
-    return points, sample, int(SPARE_CELLS * plan.cells)
+    return points, sample
 
 
 def distinct_points(rows: Rows, settings: Settings) -> Points:
