@@ -57,7 +57,7 @@ def shares(rows: Rows) -> list[str]:
     if stay:
         found.append(["changes: labels stay", _of([share == 0 for share in stay])])
         found.append(["changes: less than 1 % of samples", _of([share < 0.01 for share in stay])])
-    told = [f for _, f in of_part(rows, SEPARABLE, TOUCHING, KERNELS) if "failed" not in f]
+    told = [f for _, f in of_part(rows, SEPARABLE, TOUCHING, KERNELS) if f.get("classes", 1) > 1]
     sure = [f for f in told if f["confidence"] >= SURE]
     good = [f for f in told if f["ari"] >= GOOD]
     if sure and good:
