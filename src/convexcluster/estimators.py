@@ -110,6 +110,7 @@ class KernelConvexClustering(
     dual_coef_ : ndarray of shape (n_clusters, n_samples)
         β with centroid t = Σ_j β_tj φ(x_j); non-negative, rows sum to one.
     embedding_ : ndarray of shape (n_samples, r)
+        Made when it is read; of samples that were grouped into cells, the means of their cells.
     path_ : ClusterPath
     linkage_ : ndarray of shape (n_samples − 1, 4)
         Tree that the labels were cut from, in SciPy's format.
@@ -216,6 +217,12 @@ class KernelConvexClustering(
             raise
         assert found.points.index is not None
         return keep(self, found, found.points.index, weight)
+
+    @property
+    def embedding_(self) -> Floats:
+        """Coordinates of the samples; of samples that were grouped into cells, of their cells."""
+        check_is_fitted(self)
+        return self._embedding.Z[self._index]
 
     def transform(self, X: Any) -> Floats:
         """Distance, in the kernel's space, from each sample to each cluster's centroid.
@@ -367,7 +374,6 @@ def keep(model: Any, found: Fit, index: Ints, weight: Floats) -> Any:
         "gamma_": float(problem.gamma),
         "centroids_": means(solution.A, points.masses, labels),
         "dual_coef_": dual_coefficients(problem, solution.A, labels)[:, index] * share,
-        "embedding_": points.Z[index],
         "path_": expand_path(found.path, index, weight),
         "linkage_": linkage,
         "selection_": replace(found.selection, labels=labels[index], linkage=linkage),
@@ -375,6 +381,7 @@ def keep(model: Any, found: Fit, index: Ints, weight: Floats) -> Any:
         "n_iter_": int(solution.n_iter),
         "graph_": expand_graph(Graph(problem.edges, problem.weights), index),
         "_embedding": points.embedding,
+        "_index": index,
         "_n_features_out": int(labels.max()) + 1,
     }
     if found.coarsening is not None:

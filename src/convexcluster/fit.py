@@ -19,7 +19,6 @@ from .embedding import embed
 from .graph import Graph, quotient
 from .kernels import Kernel
 from .labels import fusion_labels
-from .numerics.memory import check_memory
 from .partition import by_size, canonical
 from .path.clusterpath import ClusterPath
 from .path.grid import grid_of_cells
@@ -124,13 +123,6 @@ def make_points(rows: Rows, plan: Plan, settings: Settings) -> tuple[Points, Flo
     """Distinct rows; or cells, and a sample of the rows."""
     if rows.X is not None and not plan.coarse:
         return distinct_points(rows, settings), None
-    if rows.X is not None:
-        n, rank = rows.X.shape[0], settings.rank_of_cells(rows.width)
-        check_memory(
-            8.0 * n * rank,
-            f"the embedding_ of {n:,} rows in {rank} dimensions",
-            "use convexcluster.out_of_core.fit_large, or a lower rank",
-        )
 
     def embed_sample(sample: Floats, kernel: Kernel) -> Any:
         return embed(sample, kernel, **settings.embedding_options(len(sample), of_sample=True))

@@ -32,7 +32,7 @@ class ScaleWarning(UserWarning):
 
 
 def feature_scales(X: Floats) -> Floats:
-    """Scale of every feature; 0 where more than ``n − 1`` samples are at the median."""
+    """Scale of every feature; 0 where all samples are at the median."""
     away = np.abs(X - np.median(X, axis=0))
     away[away == 0] = np.nan
     scales = np.zeros(X.shape[1])
