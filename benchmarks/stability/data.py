@@ -15,7 +15,7 @@ from convexcluster.datasets import make_rings, make_spirals
 Pair = tuple[np.ndarray, np.ndarray]
 
 # Standard deviations between the centres of separable normal groups: one sample in 30,000 is nearer
-# to the centre of another group. At 4 the groups touch, at 16 every method finds them.
+# to the centre of its neighbour. At 4 that is one in 44, which is the touching case below.
 APART = 8.0
 
 # Smaller groups are not asked for: a dozen samples have no density of their own.

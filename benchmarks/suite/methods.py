@@ -16,8 +16,8 @@ from convexcluster import KernelConvexClustering
 OURS = "ours"
 NEAREST = ", nearest"  # the column of a method whose noise is given to the nearest cluster
 
-# Numbers of components that are tried after the best so far. BIC of the set with 50 groups has
-# local minima: with 5 the search stops at a third of the groups, with 20 it takes twice as long.
+# Numbers of components that are tried after the best so far. Half as many may stop the search at a
+# local minimum of BIC, twice as many cost as many more fits; neither was measured.
 PATIENCE = 10
 
 
