@@ -22,13 +22,7 @@ EXACT_MATRICES = 4
 
 
 def exact(
-    X: Samples,
-    kernel: Kernel,
-    *,
-    rank: int | None = None,
-    tol: float = 0.0,
-    random_state: object = None,
-    masses: Floats,
+    X: Samples, kernel: Kernel, *, rank: int | None = None, masses: Floats, **_: object
 ) -> Embedding:
     """Eigendecomposition of the centred Gram matrix; only round-off is dropped, or past ``rank``.
 
@@ -80,18 +74,12 @@ def exact(
 
 
 def identity(
-    X: Samples,
-    kernel: Kernel,
-    *,
-    rank: int | None = None,
-    tol: float = 0.0,
-    random_state: object = None,
-    masses: Floats,
+    X: Samples, kernel: Kernel, *, rank: int | None = None, masses: Floats, **_: object
 ) -> Embedding:
     """Z = X for the linear kernel; more features than samples are rotated to at most n columns.
 
-    With ``rank`` the columns are the leading principal components. ``random_state`` has no effect,
-    and ``tol`` none either.
+    With ``rank`` the columns are the leading principal components. ``tol`` and ``random_state``
+    have no effect.
     """
     if kernel.name != "linear":
         raise ValueError(

@@ -18,6 +18,8 @@ Constr. Approx. 37, 2013 (greedy up to a factor).
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy.linalg import solve_triangular
 
@@ -92,17 +94,9 @@ def pivoted(
     )
 
 
-def greedy(
-    X: Samples,
-    kernel: Kernel,
-    *,
-    rank: int | None = None,
-    tol: float = 1e-6,
-    random_state: int | np.random.Generator | None = None,
-    masses: Floats,
-) -> Embedding:
+def greedy(X: Samples, kernel: Kernel, **given: Any) -> Embedding:
     """:func:`pivoted` with ``pivoting="greedy"``; draws nothing at random."""
-    return pivoted(X, kernel, rank=rank, tol=tol, masses=masses, pivoting="greedy")
+    return pivoted(X, kernel, pivoting="greedy", **given)
 
 
 def _factor(
