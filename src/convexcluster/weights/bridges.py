@@ -23,7 +23,8 @@ def joining_edges(X: Samples, labels: Ints, *, precomputed: bool = False) -> Int
     their numbers, so log₂(components) searches between the samples with that bit 0 and 1 find the
     nearest foreign sample of all, and no distance matrix is formed.
     """
-    labels = labels.copy()
+    from ..loops.clusters import forest  # late: it loads numba
+
     edges = np.empty((0, 2), dtype=np.int64)
     while (count := int(labels.max()) + 1) > 1:
         far, length = _nearest_foreign(X, labels, count, precomputed)
@@ -33,7 +34,8 @@ def joining_edges(X: Samples, labels: Ints, *, precomputed: bool = False) -> Int
         near = order[first]
         pairs = np.unique(np.sort(np.column_stack([near, far[near]]), axis=1), axis=0)
         lengths = edge_lengths(X, pairs, metric="precomputed" if precomputed else "euclidean")
-        pairs = pairs[_without_cycles(labels[pairs], lengths)]
+        order = np.argsort(lengths, kind="stable")
+        pairs = pairs[np.sort(order[forest(labels[pairs[order]], count)])]  # without cycles
         labels = components(labels[pairs], count)[labels]
         edges = np.vstack([edges, pairs])
     return edges
@@ -71,22 +73,3 @@ def _nearest(X: Samples, here: Ints, there: Ints, precomputed: bool) -> tuple[Fl
     search = NearestNeighbors(n_neighbors=1).fit(X[there])
     distance, index = search.kneighbors(X[here])
     return distance[:, 0], index[:, 0]
-
-
-def _without_cycles(ends: Ints, lengths: Floats) -> Ints:
-    """Positions, ascending, of the pairs (a, b) of components that Kruskal's algorithm keeps."""
-    parent = list(range(int(ends.max()) + 1))
-
-    def root(c: int) -> int:
-        while parent[c] != c:
-            parent[c] = parent[parent[c]]
-            c = parent[c]
-        return c
-
-    kept = []
-    for e in np.argsort(lengths, kind="stable"):
-        left, right = root(int(ends[e, 0])), root(int(ends[e, 1]))
-        if left != right:
-            parent[left] = right
-            kept.append(int(e))
-    return np.sort(np.array(kept, dtype=np.int64))
