@@ -60,7 +60,7 @@ class PathBuilder:
         if split:
             self.split_steps.append(step)
             self.split_labels.append(labels)
-            base = _common_refinement(self.labels, labels)
+            base = canonical(self.labels * (int(labels.max()) + 1) + labels)  # pieces of both
         else:
             base = self.labels
         pairs, at = _spanning(base, labels, candidates, values)
@@ -115,10 +115,6 @@ def _in_order(labels: Ints, centers: Floats) -> tuple[Ints, Floats]:
         return labels, centers
     order = np.argsort(start)
     return ranks(order)[labels], centers[order]
-
-
-def _common_refinement(a: Ints, b: Ints) -> Ints:
-    return canonical(a * (int(b.max()) + 1) + b)
 
 
 def _spanning(

@@ -32,40 +32,18 @@ SAMPLES = 1_000
 
 @dataclass(frozen=True)
 class Candidates:
-    """Everything that a selector may look at.
+    """Everything that a selector may look at."""
 
-    Attributes
-    ----------
-    linkage : ndarray of shape (n − 1, 4)
-        Tree over the samples; candidate k is its cut into k clusters.
-    tree : ndarray of shape (g − 1, 4)
-        The same over groups of samples that are never apart.
-    atoms : ndarray of shape (n,)
-        Group of every sample.
-    average : PathAverage or None
-        Distances that the tree was grown on; None for the tree of fusions.
-    Z : ndarray of shape (n, r)
-        Embedding.
-    graph : Graph
-    path : ClusterPath
-    k_max : int
-        Greatest number of clusters that is considered.
-    min_cluster_size : float
-        Smaller clusters (in mass) do not count.
-    null : Null, optional
-        Structureless data to compare with.
-    """
-
-    linkage: Floats
-    tree: Floats
-    atoms: Ints
-    average: PathAverage | None
-    Z: Floats
+    linkage: Floats  # (n − 1, 4): tree over the samples; candidate k is its cut into k clusters
+    tree: Floats  # (g − 1, 4): the same over groups of samples that are never apart
+    atoms: Ints  # (n,): group of every sample
+    average: PathAverage | None  # distances of the tree; None for the tree of fusions
+    Z: Floats  # (n, r): embedding
     graph: Graph
     path: ClusterPath
-    k_max: int
-    min_cluster_size: float
-    null: Null | None = None
+    k_max: int  # greatest number of clusters that is considered
+    min_cluster_size: float  # smaller clusters (in mass) do not count
+    null: Null | None = None  # structureless data to compare with
 
     @cached_property
     def cuts(self) -> NestedCuts:
