@@ -10,7 +10,7 @@ from sklearn.cluster import MiniBatchKMeans
 
 from convexcluster.certificate import duality_gap
 from convexcluster.graph import Graph, incidence, quotient
-from convexcluster.loops.fine_flow import cut_off
+from convexcluster.loops.routing import cut_off
 from convexcluster.loops.sweeps import sweep
 from convexcluster.points.cells import add, cells_of, condense, summarise, unite
 from convexcluster.points.error import cohesion, inherited_error

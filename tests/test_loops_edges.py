@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from convexcluster.graph import components
-from convexcluster.loops.edges import equal_ends, hessian, join, means, residual
+from convexcluster.loops.clusters import join
+from convexcluster.loops.edges import equal_ends, hessian, means, residual
 from convexcluster.partition import means as label_means
 
 

@@ -56,7 +56,8 @@ def means(Z: Floats, masses: Floats, labels: Ints) -> Floats:
 
 def fused(A: Floats, edges: Ints) -> Ints:
     """Fused clusters: the components of the edges whose two centroids are equal to the last bit."""
-    from .loops.edges import equal_ends, join  # loads numba
+    from .loops.clusters import join  # late: both load numba
+    from .loops.edges import equal_ends
 
     tail, head = (np.ascontiguousarray(end, dtype=np.int64) for end in edges.T)
     equal, labels = np.empty(len(tail), dtype=np.bool_), np.empty(len(A), dtype=np.int64)

@@ -25,32 +25,47 @@ def find(parent: Ints, x: int) -> int:
     return x
 
 
+@njit(cache=True, nogil=True)
+def join(tail, head, fused, labels):  # type: ignore[no-untyped-def]
+    """Label the components of the ``fused`` edges 0, 1, … by first appearance; return how many.
+
+    Union by smaller index with path halving, so the root of a cluster is its first sample.
+    """
+    n = labels.shape[0]
+    for i in range(n):
+        labels[i] = i
+    for e in range(tail.shape[0]):
+        if fused[e]:
+            i = find(labels, tail[e])
+            j = find(labels, head[e])
+            if i < j:
+                labels[j] = i
+            else:
+                labels[i] = j
+    count = 0
+    for i in range(n):
+        if labels[i] == i:
+            labels[i] = count
+            count += 1
+        else:
+            labels[i] = labels[labels[i]]  # the parent is earlier and carries its number already
+    return count
+
+
 @njit(cache=True, nogil=True, fastmath=SUMS, error_model="numpy")
 def fuse(tail: Ints, head: Ints, c: Floats, Lam: Reals, n: int, margin: float) -> tuple[Ints, int]:
     """Components of the edges with ‖λ‖ < c(1 − margin), numbered by first node."""
-    parent = np.arange(n)
     r = Lam.shape[1]
+    fused = np.empty(len(tail), np.bool_)
     for e in range(len(tail)):
         bound = c[e] * (1 - margin)
         row = Lam[e]
         s = row[0] - row[0]  # 0 in the precision of λ
         for k in range(r):
             s += row[k] * row[k]
-        if s < bound * bound:
-            x, y = find(parent, tail[e]), find(parent, head[e])
-            if x < y:
-                parent[y] = x
-            elif y < x:
-                parent[x] = y
+        fused[e] = s < bound * bound
     labels = np.empty(n, np.int64)
-    count = 0
-    for i in range(n):
-        if parent[i] == i:
-            labels[i] = count
-            count += 1
-        else:
-            labels[i] = labels[find(parent, i)]
-    return labels, count
+    return labels, join(tail, head, fused, labels)
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS, error_model="numpy")

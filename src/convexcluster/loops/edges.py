@@ -9,14 +9,10 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from .clusters import find
-
-# Sums over columns may be reordered, which lets them use vector units; NaN, infinities and exact
-# zeros keep their meaning (the full fastmath would drop them).
-SUMS = {"reassoc", "contract"}
+from .cells import SIMD
 
 
-@njit(cache=True, nogil=True, fastmath=SUMS)
+@njit(cache=True, nogil=True, fastmath=SIMD)
 def residual(tail, head, c, sigma, mass, Z, Lam, A, T, P, scale, grad):  # type: ignore[no-untyped-def]
     """T = Λ + σDA, P = Proj_c(T), ∇φ = M(A − Z) + DᵀP, and φ(A) as the return value.
 
@@ -58,7 +54,7 @@ def residual(tail, head, c, sigma, mass, Z, Lam, A, T, P, scale, grad):  # type:
     return value
 
 
-@njit(cache=True, nogil=True, fastmath=SUMS)
+@njit(cache=True, nogil=True, fastmath=SIMD)
 def hessian(tail, head, sigma, mass, T, scale, X, out):  # type: ignore[no-untyped-def]
     """(M + DᵀSD)X: S_l = σ_l inside the ball, σ_l s_l (I − uuᵀ) with u = T_l/‖T_l‖ elsewhere."""
     n, r = X.shape
@@ -94,33 +90,6 @@ def equal_ends(tail, head, A, out):  # type: ignore[no-untyped-def]
                 same = False
                 break
         out[e] = same
-
-
-@njit(cache=True, nogil=True)
-def join(tail, head, fused, labels):  # type: ignore[no-untyped-def]
-    """Label the components of the ``fused`` edges 0, 1, … by first appearance; return how many.
-
-    Union by smaller index with path halving, so the root of a cluster is its first sample.
-    """
-    n = labels.shape[0]
-    for i in range(n):
-        labels[i] = i
-    for e in range(tail.shape[0]):
-        if fused[e]:
-            i = find(labels, tail[e])
-            j = find(labels, head[e])
-            if i < j:
-                labels[j] = i
-            else:
-                labels[i] = j
-    count = 0
-    for i in range(n):
-        if labels[i] == i:
-            labels[i] = count
-            count += 1
-        else:
-            labels[i] = labels[labels[i]]  # the parent is earlier and carries its number already
-    return count
 
 
 @njit(cache=True, nogil=True)

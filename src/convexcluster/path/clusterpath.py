@@ -183,7 +183,7 @@ class ClusterPath:
         return cut(self.to_linkage(), n_clusters)
 
     def _labels_at(self, step: int) -> Ints:
-        from ..loops.edges import join as components
+        from ..loops.clusters import join as components
 
         n = self.n_samples
         whole = int(np.searchsorted(self.split_steps, step, side="right")) - 1

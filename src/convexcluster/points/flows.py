@@ -118,7 +118,7 @@ def _routed(
     b: Floats, masses: Floats, graph: Graph, gamma: float, rounds: int
 ) -> tuple[Floats, float]:
     """What of the demand no flow was found for, and ‖·‖² of it in axes that were left out."""
-    from ..loops.fine_flow import cut_off
+    from ..loops.routing import cut_off
     from ..loops.sweeps import sweep
 
     gram = (b / masses[:, None]).T @ b

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..certificate import dual_point, duality_gap, project
-from ..loops.edges import join, means
+from ..loops.clusters import join
+from ..loops.edges import means
 from ..problem import Floats, Problem, Solution, Status
 
 
