@@ -8,6 +8,7 @@ import pytest
 
 from convexcluster import Problem, Solution, Status, solve
 from convexcluster.certificate import (
+    Certificate,
     certified_different,
     certified_same,
     certify,
@@ -15,6 +16,7 @@ from convexcluster.certificate import (
     dual_point,
     duality_gap,
     gap_rounding,
+    on_rows,
     project,
     solution_radius,
 )
@@ -370,3 +372,8 @@ def test_weak_bridges_do_not_blur_the_clusters_they_join():
     np.testing.assert_array_equal(
         (best.A[0] == best.A).all(axis=1), [True, True, True, False, False]
     )
+
+
+def test_errors_of_rows_and_cells_add_as_squares():
+    cells = Certificate(gap=1.5, relative_gap=0.1, radius=2.0, embedding_error=1.0)
+    assert on_rows(cells, 1.5).radius == 2.5

@@ -6,7 +6,8 @@ from scipy import sparse
 
 from convexcluster.graph import components, gamma_range, incidence
 from convexcluster.numerics import laplacian as systems
-from convexcluster.numerics.gradients import conjugate_gradients
+from convexcluster.numerics.axes import gram_axes, principal_axes
+from convexcluster.numerics.gradients import conjugate_gradients, nesterov
 from convexcluster.numerics.laplacian import (
     factor,
     factors_cheaply,
@@ -135,3 +136,15 @@ def test_weights_beyond_arithmetic_are_refused_with_a_way_out():
     Z = np.array([[0.0], [1.0], [2.0], [5.0]])
     with pytest.raises(ValueError, match="larger weight bandwidth"):
         gamma_range(Z, edges, weights, np.ones(4))
+
+
+def test_axes_by_hand():
+    found = gram_axes(np.diag([1.0, 9.0, 4.0]), drop=1.0)
+    assert (found.values.tolist(), found.lost) == ([9.0, 4.0], 1.0)
+    mean, Q, variances = principal_axes(np.array([[0.0, 1.0], [4.0, 1.0]]), np.ones(2))
+    assert (mean.tolist(), variances.tolist()) == ([2.0, 1.0], [8.0])
+    assert np.abs(Q).ravel().tolist() == [1.0, 0.0]
+
+
+def test_first_momentum_is_zero():
+    assert nesterov(1.0) == (1.618033988749895, 0.0)

@@ -22,8 +22,15 @@ from convexcluster.selection import (
     spread,
 )
 from convexcluster.selection.average import PathAverage, average_tree, refine
-from convexcluster.selection.choose import runner_up
-from convexcluster.selection.cuts import NestedCuts, conductance_ratio, volume_entropy
+from convexcluster.selection.choose import best_count, runner_up
+from convexcluster.selection.cuts import (
+    NestedCuts,
+    conductance_ratio,
+    nested_labels,
+    volume_entropy,
+)
+from convexcluster.selection.null import log_eigenvalues
+from convexcluster.selection.scores import lifetimes, rand_index
 from convexcluster.weights import build_graph
 
 
@@ -370,3 +377,28 @@ def test_no_structure_is_an_answer():
     chosen = select(X, null.own, path, masses=np.ones(80), null=null)
     assert (chosen.n_clusters, chosen.verdict) == (1, "no structure")
     assert select(X, null.own, path, masses=np.ones(80), n_clusters=3, null=null).n_clusters == 3
+
+
+def test_best_count_is_the_least_of_equals():
+    assert best_count(np.array([0.0, 1.0, 3.0, 3.0])) == 3
+    assert best_count(np.array([0.0, -1.0])) == 1
+
+
+def test_rand_index_does_not_see_the_names():
+    assert rand_index(np.array([0, 0, 1]), np.array([1, 1, 0]), np.ones(3)) == 1.0
+
+
+def test_nested_labels_by_hand():
+    tree = np.array([[0.0, 2.0, 1.0, 2.0], [1.0, 3.0, 2.0, 3.0]])
+    assert nested_labels(tree, 2).tolist() == [[0, 0, 0], [1, 0, 1]]
+
+
+def test_two_clusters_far_apart_live_longest():
+    path = solve_path([[0.0], [1.0], [9.0]], [[0, 1], [1, 2]], [1.0, 1.0], [0.4, 1.2, 9.0])
+    assert int(lifetimes(path, 3)[1].argmax()) + 1 == 2
+
+
+def test_a_weak_bridge_lowers_the_second_eigenvalue():
+    triangles = np.array([[0, 1], [0, 2], [1, 2], [2, 3], [3, 4], [3, 5], [4, 5]])
+    weak = log_eigenvalues(Graph(triangles, np.array([1, 1, 1, 0.01, 1, 1, 1])))
+    assert weak[0] < log_eigenvalues(Graph(triangles, np.ones(7)))[0]

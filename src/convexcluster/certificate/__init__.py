@@ -124,14 +124,7 @@ def certify(
 
 
 def on_rows(cells: Certificate, coarsening_error: float) -> Certificate:
-    """The certificate about the rows, from the one about the cells into which they were grouped.
-
-    Examples
-    --------
-    >>> cells = Certificate(gap=1.5, relative_gap=0.1, radius=2.0, embedding_error=1.0)
-    >>> on_rows(cells, 1.5).radius
-    2.5
-    """
+    """The certificate about the rows, from the one about the cells into which they were grouped."""
     if coarsening_error == 0:
         return cells
     squares = 2.0 * (cells.gap + cells.rounding) + cells.embedding_error**2 + coarsening_error**2

@@ -60,12 +60,6 @@ def _inner(X: Any, Y: Any) -> float:
 
 
 def nesterov(t: float) -> tuple[float, float]:
-    """Nesterov's recursion: the next t, ½(1 + √(1 + 4t²)), and the momentum β = (t − 1)/t_next.
-
-    Examples
-    --------
-    >>> nesterov(1.0)
-    (1.618033988749895, 0.0)
-    """
+    """Nesterov's recursion: the next t, ½(1 + √(1 + 4t²)), and the momentum β = (t − 1)/t_next."""
     following = 0.5 * (1.0 + math.sqrt(1.0 + 4.0 * t * t))
     return following, (t - 1.0) / following

@@ -173,13 +173,7 @@ def select_at(
 
 
 def best_count(score: Floats) -> int:
-    """Number of clusters with the best score, the least of equals; 1 if no score is positive.
-
-    Examples
-    --------
-    >>> best_count(np.array([0.0, 1.0, 3.0, 3.0])), best_count(np.array([0.0, -1.0]))
-    (3, 1)
-    """
+    """Number of clusters with the best score, the least of equals; 1 if no score is positive."""
     return int(np.argmax(score)) + 1 if score.max() > 0 else 1
 
 

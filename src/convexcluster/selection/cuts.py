@@ -118,14 +118,7 @@ class NestedCuts:
 def nested_labels(
     linkage: Floats, k_max: int, low: Ints | None = None, high: Ints | None = None
 ) -> Ints:
-    """Labels of the leaves for k = 1, …, k_max clusters, shape (k_max, n_leaves).
-
-    Examples
-    --------
-    >>> nested_labels(np.array([[0.0, 2.0, 1.0, 2.0], [1.0, 3.0, 2.0, 3.0]]), 2)
-    array([[0, 0, 0],
-           [1, 0, 1]])
-    """
+    """Labels of the leaves for k = 1, …, k_max clusters, shape (k_max, n_leaves)."""
     if low is None or high is None:
         low, high = intervals(linkage)
     k = len(linkage) + 1

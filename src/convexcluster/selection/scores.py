@@ -78,14 +78,6 @@ def lifetimes(path: ClusterPath, k_max: int, min_size: float = 0.0) -> tuple[Flo
     """Longest γ range over which exactly k clusters of at least ``min_size`` exist, and log length.
 
     The fusions are those of ``path.to_linkage()``; nan and 0 where a k never occurs.
-
-    Examples
-    --------
-    >>> from convexcluster import solve_path
-    >>> path = solve_path([[0.0], [1.0], [9.0]], [[0, 1], [1, 2]], [1.0, 1.0], [0.4, 1.2, 9.0])
-    >>> ranges, length = lifetimes(path, 3)
-    >>> int(length.argmax()) + 1
-    2
     """
     ranges, length = np.full((k_max, 2), np.nan), np.zeros(k_max)
     if not len(path):
@@ -184,13 +176,7 @@ def stability(candidates: Candidates) -> Floats:
 
 
 def rand_index(first: Ints, second: Ints, masses: Floats) -> float:
-    """Adjusted Rand index of two labelings of weighted points, with continuous pair counts.
-
-    Examples
-    --------
-    >>> rand_index(np.array([0, 0, 1]), np.array([1, 1, 0]), np.ones(3))
-    1.0
-    """
+    """Adjusted Rand index of two labelings of weighted points, with continuous pair counts."""
     size = int(second.max()) + 1
     joint = np.bincount(first * size + second, masses)
     total = masses.sum() ** 2

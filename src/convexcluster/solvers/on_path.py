@@ -31,72 +31,60 @@ from ..problem import Floats, Ints, Problem, Solution, Status
 from . import auto
 from .sweeps import iterates
 
-# Unknowns of the reduced problem (clusters × dimensions) above which Newton is not tried. Twice
-# as many: a step may take seconds, and with so many clusters there is little to route. Half as
-# many: more solves go on from the path's centroids, whose gap is larger.
+# Unknowns of the reduced problem (clusters × dimensions) above which Newton is not tried. Twice as
+# many: a step may take seconds. Half: more solves go on from the path's centroids, at a larger gap.
 NEWTON_UNKNOWNS = 300_000
 
-# Unknowns up to which Newton runs to rounding: its steps cost nothing there. Twice as many: the
-# last steps, which do not show in the gap, begin to cost. Half as many: proofs of small
-# partitions start with fewer digits.
+# Unknowns up to which Newton runs to rounding. Twice as many: its last steps, which do not show in
+# the gap, begin to cost. Half: proofs of small partitions start with fewer digits.
 FEW_UNKNOWNS = 10_000
 
 # The share of the target that Newton may leave beyond FEW_UNKNOWNS. Half of it can cost one more
 # step, the dearest one; twice as much is taken from what the flow may miss.
 NEWTON_SHARE = 1e-2
 
-# Beyond FEW_UNKNOWNS Newton sets out if the gap of the centroids is within this factor of the
-# target. Further away clusters are about to fuse and F has kinks nearby, where a larger factor
-# wastes steps; a smaller one leaves to sweeps what a step or two would do.
+# Beyond FEW_UNKNOWNS Newton sets out if the gap is within this factor of the target. Twice: steps
+# are wasted at kinks of F, where clusters are about to fuse. Half: sweeps do what a step would.
 NEWTON_REACH = 10.0
 
-# The share of the target that the flow may miss: the rest is for round-off and what Newton left.
-# Half of it asks for corrections that the gap does not need; near 1 the sum may exceed the
-# target.
+# The share of the target that the flow may miss. Half: corrections that the gap does not need. Near
+# 1: with round-off and what Newton left the sum may exceed the target.
 FLOW_SHARE = 0.8
 
-# Electrical corrections at most. Each leaves at most the share STALLED of the gap or is the last,
-# so that eight gain five digits and more are hardly ever asked for; half as many end flows that
-# still gain.
+# Electrical corrections at most; each leaves at most the share STALLED of the gap or is the last,
+# so that eight gain five digits. Half as many end flows that still gain.
 CORRECTIONS = 8
 
-# A correction that leaves more than this share of the gap has not paid: what is left sits at
-# single saturated edges, where sweeps are faster. A larger share goes on correcting there; a
-# smaller one leaves to sweeps what corrections do better.
+# A correction that leaves more than this share of the gap has not paid: the rest sits at saturated
+# edges, where sweeps are faster. Half of it leaves to sweeps what corrections do better.
 STALLED = 0.2
 
 # The share of its capacity that a saturated edge keeps as conductance. More pushes flow through
-# edges that cannot take it, which the next correction has to take back: on graphs of 10,000
-# samples 0.005 needs three corrections and 0.02 four, where 0.001 needs two. Less makes the
-# system of the flow worse conditioned.
+# edges that cannot take it (0.005: three corrections, not two); less is worse conditioned.
 LEAST_SLACK = 0.001
 
-# What a flow misses has few directions, as it sits at the saturated edges: this share of its
-# energy lies in about a quarter of the dimensions, and the next correction sees the rest. With
-# 0.98 each correction can gain a factor of 50 at most; with 0.995 its systems have more columns.
+# What a flow misses sits at the saturated edges: this share of its energy lies in a quarter of the
+# dimensions. At 0.98 a correction gains a factor of 50 at most; at 0.995 it has more columns.
 ENERGY = 0.99
 
-# Sweeps between two looks at the gap. Half as many: rates of so few sweeps are noisy, and a solve
-# that would succeed is given up. Twice as many: up to nine sweeps are done in vain.
+# Sweeps between two looks at the gap. Half: rates of so few are noisy, and solves are given up that
+# would succeed. Twice: up to nine sweeps are done in vain.
 SWEEPS = 5
 
-# Blocks of sweeps that may still lie ahead at the rate of the last one. Either the clusters are
-# those of the optimum, and a few dozen sweeps reach the goal, or no number of them does: twice as
-# many blocks cost the solves that fail, half as many end solves that would succeed.
+# Blocks of sweeps that may still lie ahead at the rate of the last one. Twice: solves that no
+# number of sweeps would finish cost twice as much. Half: solves end that would succeed.
 BLOCKS_AHEAD = 6
 
-# The share of the target to which sweeps go on for a proof of the partition, while that is cheap.
-# A larger one leaves more proofs to further solves; a smaller one adds sweeps to solves whose
-# partition is proved already.
+# The share of the target to which sweeps go on for a proof, while that is cheap. More: proofs are
+# left to further solves. Less: sweeps for partitions that are proved already.
 SHARP = 1e-4
 
 # Beyond the target a block of sweeps must leave at most this share of the gap. A larger share
 # goes on where a further solve is faster; a smaller one stops although four blocks would do.
 CHEAP = 0.1
 
-# Relative tolerances at which a proof is tried again; floating point ends near 1e-17. Sweeps
-# converge linearly, so that each costs about as much as the one before. Finer steps test more
-# often, coarser ones solve further than the proof needs.
+# Relative tolerances at which a proof is tried again; floating point ends near 1e-17. Finer steps
+# test more often, coarser ones solve further than the proof needs.
 TOLERANCES = (1e-9, 1e-12, 1e-15)
 
 
