@@ -22,7 +22,7 @@ EXACT_MATRICES = 4
 
 
 def exact(
-    X: Samples, kernel: Kernel, *, rank: int | None = None, masses: Floats, **_: object
+    X: Samples, kernel: Kernel, *, rank: int | None = None, masses: Floats, **unused: object
 ) -> Embedding:
     """Eigendecomposition of the centred Gram matrix; only round-off is dropped, or past ``rank``.
 
@@ -74,7 +74,7 @@ def exact(
 
 
 def identity(
-    X: Samples, kernel: Kernel, *, rank: int | None = None, masses: Floats, **_: object
+    X: Samples, kernel: Kernel, *, rank: int | None = None, masses: Floats, **unused: object
 ) -> Embedding:
     """Z = X for the linear kernel; more features than samples are rotated to at most n columns.
 
