@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
+from numbers import Real
 from pathlib import Path
 from typing import Any, Self
 
@@ -28,6 +29,7 @@ from .labels import dual_coefficients
 from .partition import means
 from .points import check_sample_weight, expand_graph, expand_path, expand_tree
 from .points.scales import warn_of_scales
+from .points.units import Unit, power
 from .problem import Floats, Ints, Status
 from .rows import array_rows
 from .settings import Callback, Settings
@@ -124,7 +126,8 @@ class KernelConvexClustering(
     n_features_in_ : int
     points_, coarsening_
         The cells that stand for the samples, and what they cost; only where ``coarsen`` made them,
-        and then ``graph_`` joins the first sample of each cell.
+        and then ``graph_`` joins the first sample of each cell. Of rows beyond 1e±75 the cells are
+        in the units of the fit, a power of two.
 
     Examples
     --------
@@ -222,7 +225,8 @@ class KernelConvexClustering(
     def embedding_(self) -> Floats:
         """Coordinates of the samples; of samples that were grouped into cells, of their cells."""
         check_is_fitted(self)
-        return self._embedding.Z[self._index]
+        Z, unit = self._embedding.Z[self._index], getattr(self, "_unit", Unit())
+        return power(Z, -unit.space) if unit.space else Z
 
     def transform(self, X: Any) -> Floats:
         """Distance, in the kernel's space, from each sample to each cluster's centroid.
@@ -238,7 +242,11 @@ class KernelConvexClustering(
         """
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C", reset=False)
-        return euclidean_distances(self._embedding.transform(X), self.centroids_)
+        unit: Unit = getattr(self, "_unit", Unit())
+        Z, centroids = self._embedding.transform(unit.scale(X)), self.centroids_
+        if not unit.space:
+            return euclidean_distances(Z, centroids)
+        return power(euclidean_distances(Z, power(centroids, unit.space)), -unit.space)
 
     def predict(self, X: Any) -> Ints:
         """Cluster whose centroid is nearest in the kernel's space.
@@ -366,6 +374,8 @@ def keep(model: Any, found: Fit, index: Ints, weight: Floats) -> Any:
     """
     points, problem, solution, labels = found.points, found.problem, found.solution, found.labels
     _warn(found, model.n_clusters)
+    unit = found.unit
+    weight = power(weight, unit.mass) if unit.mass else weight
     linkage = expand_tree(found.selection.linkage, index)
     share = weight / np.bincount(index, weight)[index]
     kept: dict[str, Any] = {
@@ -386,7 +396,10 @@ def keep(model: Any, found: Fit, index: Ints, weight: Floats) -> Any:
     }
     if found.coarsening is not None:
         kept["points_"], kept["coarsening_"] = replace(points, index=None), found.coarsening
-    for name in ("points_", "coarsening_", "point_labels_"):
+    if unit != Unit():
+        one = isinstance(model.gamma, Real)
+        kept = {**unit.report(kept, one, model.labels == "fusion"), "_unit": unit}
+    for name in ("points_", "coarsening_", "point_labels_", "_unit"):
         model.__dict__.pop(name, None)
     model.__dict__.update(kept)
     return model
@@ -396,8 +409,9 @@ def _warn(found: Fit, n_clusters: int | None) -> None:
     """Turn what did not go as asked into warnings."""
     k, solution = int(found.labels.max()) + 1, found.solution
     if solution.status is not Status.CONVERGED:
+        gamma = power(found.problem.gamma, -found.unit.gamma)
         warnings.warn(
-            f"at γ={found.problem.gamma:.4g} the relative gap is {solution.relative_gap:.1e}: "
+            f"at γ={gamma:.4g} the relative gap is {solution.relative_gap:.1e}: "
             f"{solution.status.value}",
             ConvergenceWarning,
             stacklevel=4,

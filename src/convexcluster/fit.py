@@ -27,8 +27,9 @@ from .points import CoarseningError, Points, cut_finer, keep_all, make_cells, me
 from .points.error import cohesion, inherited_error
 from .points.flows import rows_error
 from .points.passes import PIECES
+from .points.units import Unit, exponent_of, power
 from .problem import Floats, Ints, Problem, Solution, Status
-from .rows import Plan, Rows
+from .rows import LocalRows, Plan, Rows, array_rows
 from .selection import Null, Selection, select, select_at
 from .settings import Settings
 from .solvers import prove, routed, solve_problem
@@ -75,6 +76,8 @@ class Fit:
         About all rows.
     coarsening : CoarseningError or None
         What grouping rows into cells costs, cell by cell; None if every distinct row is a point.
+    unit : Unit
+        Powers of two by which rows and masses were multiplied: the results are in these units.
     """
 
     points: Points
@@ -84,6 +87,7 @@ class Fit:
     solution: Solution
     certificate: Certificate
     coarsening: CoarseningError | None
+    unit: Unit
 
     @property
     def labels(self) -> Ints:
@@ -94,6 +98,8 @@ class Fit:
 def fit(rows: Rows, settings: Settings) -> Fit:
     """Cluster rows: the path of their points, the choice on it, its solution, and the proof."""
     settings.check_clusters(rows.n)
+    unit, settings = settings.units(rows)
+    rows = in_units(rows, unit)
     plan = settings.plan(rows)
     rows = rows.in_blocks(plan.block_rows)
     points, sample = make_points(rows, plan, settings)
@@ -115,8 +121,17 @@ def fit(rows: Rows, settings: Settings) -> Fit:
         if error is None or spare < PIECES or is_bearable(error, points):
             break
         points, spare = cut_finer(rows, points, error, spare), 0
-    solution, certificate = proved(points, problem, choice, solution, error, settings)
-    return Fit(points, problem, path, choice, solution, certificate, error)
+    solution, certificate = proved(points, problem, choice, solution, error, settings, unit)
+    return Fit(points, problem, path, choice, solution, certificate, error, unit)
+
+
+def in_units(rows: Rows, unit: Unit) -> Rows:
+    """The rows and masses multiplied by their powers of two; ordinary ones stay as they are."""
+    if unit == Unit():
+        return rows
+    assert isinstance(rows, LocalRows)
+    assert rows.masses is not None
+    return array_rows(unit.scale(rows.X), power(rows.masses, unit.mass), rows.jobs)
 
 
 def make_points(rows: Rows, plan: Plan, settings: Settings) -> tuple[Points, Floats | None]:
@@ -130,13 +145,23 @@ def make_points(rows: Rows, plan: Plan, settings: Settings) -> tuple[Points, Flo
     points, sample = make_cells(
         rows,
         plan.cells,
-        lambda some: settings.resolve_kernel(X=some),
+        partial(_kernel_of_sample, settings),
         embed_sample,
         seed=settings.sample_seed(),
     )
     if rows.n is None:
         settings.check_clusters(round(points.masses.sum()))
     return points, sample
+
+
+def _kernel_of_sample(settings: Settings, sample: Floats) -> Kernel:
+    """The kernel, from a sample of the rows; refuse rows whose squares leave the doubles."""
+    if exponent_of(sample):
+        raise ValueError(
+            f"X holds numbers up to {np.abs(sample).max():.1g}, whose squares leave the range of "
+            "double precision: rows that are not in memory must be scaled first"
+        )
+    return settings.resolve_kernel(X=sample)
 
 
 def distinct_points(rows: Rows, settings: Settings) -> Points:
@@ -345,6 +370,7 @@ def proved(
     solution: Solution,
     error: CoarseningError | None,
     settings: Settings,
+    unit: Unit,
 ) -> tuple[Solution, Certificate]:
     """Close the gap until the labels are proved, where they are the fused clusters."""
     embedding, limit = points.embedding, settings.max_iter
@@ -353,9 +379,10 @@ def proved(
         "clipped_share": embedding.clipped_share,
     }
     fused, wanted = fusion_labels(solution.A, problem.edges), canonical(choice.labels)
+    gamma = power(problem.gamma, -unit.gamma)
     reason = (
-        f"the labels join the {fused.max() + 1} fused clusters of γ={problem.gamma:.4g} by a "
-        "tree, and a tree is not part of the optimum"
+        f"the labels join the {fused.max() + 1} fused clusters of γ={gamma:.4g} by a tree, "
+        "and a tree is not part of the optimum"
     )
     certificate = None
     if (wanted == fused).all():

@@ -20,6 +20,7 @@ from .kernels import Kernel, resolve_kernel
 from .path.clusterpath import ClusterPath
 from .points import CoarseningError, Points
 from .points.cells import Cells
+from .points.units import Unit
 from .selection import Selection
 from .settings import Settings
 from .storage.container import Container, FileRefused, first_line
@@ -45,7 +46,7 @@ def _embedding(method: str, **parts: Any) -> Embedding:
 
 # What a file may name: nothing else is ever built for it.
 ESTIMATORS = {cls.__name__: cls for cls in (KernelConvexClustering, ConvexClustering)}
-PLAIN = (Cells, Certificate, ClusterPath, CoarseningError, Graph, Points, Selection)
+PLAIN = (Cells, Certificate, ClusterPath, CoarseningError, Graph, Points, Selection, Unit)
 RECORDS: dict[str, Callable[..., Any]] = {cls.__name__: cls for cls in PLAIN}
 RECORDS |= {"Embedding": _embedding, "Kernel": _kernel}
 FORMAT, FORMAT_VERSION = "convexcluster model", 2

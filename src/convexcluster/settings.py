@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from numbers import Integral, Real
 from typing import Any, TypeGuard
@@ -23,7 +23,8 @@ from .kernels import Kernel, resolve_kernel
 from .numerics.threads import threads
 from .path.grid import check_gammas
 from .path.solve import CERTIFY
-from .problem import check_gamma
+from .points.units import Unit, exponent_of, numbers, power
+from .problem import Floats, check_gamma
 from .rows import Plan, Rows, parse_bytes, plan_fit
 from .selection import SELECTORS
 from .solvers import resolve_solver
@@ -48,6 +49,12 @@ TOL = 1e-6
 # Share of the relative trace τ² that a looser gap may be. The errors add as squares,
 # 2·gap + coarsening² + embedding²: a gap of τ²/200 adds half a percent to the radius.
 GAP_SHARE = 0.005
+
+# Bandwidths within 2^±500 have squares that are doubles.
+BANDWIDTHS = 500
+
+# Kernels that are no function of x/σ, nor of a power of the length of x.
+WITHOUT_UNITS = ("polynomial", "sigmoid", "callable")
 
 # The loosest relative gap: with a looser one the partition itself would be in doubt.
 LOOSEST = 1e-3
@@ -269,6 +276,81 @@ class Settings:
             raise ValueError(
                 f"n_clusters={self.n_clusters} exceeds the number of samples, {n}: ask for fewer"
             )
+
+    def units(self, rows: Rows) -> tuple[Unit, Settings]:
+        """The powers of two that bring rows and masses into range, and the settings with them.
+
+        Rows that are not in memory stay as they are.
+        """
+        values = None if rows.X is None else numbers(rows.X)
+        e = 0 if values is None else exponent_of(values)
+        if self.kernel_name in WITHOUT_UNITS or callable(self.weights):
+            if values is not None and e > BANDWIDTHS:
+                raise ValueError(
+                    f"kernel {self.kernel_name!r} does not see numbers as small as those of X, "
+                    f"at most {np.abs(values).max():.1g}, whose squares are 0: scale X"
+                )
+            e = 0
+        linear, given = self.kernel_name == "linear", self.kernel_name == "precomputed"
+        e -= e % 2 if given else 0
+        mass = 0 if rows.masses is None else self._unit_of_masses(rows.masses)
+        graph_of_masses = isinstance(self.weights, str) and not (
+            self.automatic_weights and self.weights == "knn"
+        )
+        space = e if linear else e // 2 if given else 0
+        unit = Unit(e, space, mass, mass if graph_of_masses else 0)
+        return unit, self._in_units(unit, values)
+
+    def _unit_of_masses(self, masses: Floats) -> int:
+        """Exponent of the masses, even; 0 where masses are ordinary."""
+        t = exponent_of(masses)
+        full = callable(self.weights) or (isinstance(self.weights, str) and self.weights == "full")
+        if t and (full or self.min_cluster_size is not None):
+            raise ValueError(
+                'weights="full", callable weights and min_cluster_size have the units of '
+                f"sample_weight, which reaches {masses.max():.1g}: divide sample_weight by it"
+            )
+        mean = int(np.frexp(masses.mean())[1])
+        return -(mean - mean % 2) if t else 0
+
+    def _in_units(self, unit: Unit, values: Floats | None) -> Settings:
+        """Lengths and γ multiplied by their powers of two; refuse what then leaves the doubles."""
+
+        def told(name: str, value: Any, exponent: int, most: int) -> Any:
+            if isinstance(value, str) or value is None:
+                return value
+            changed = power(value, exponent) if exponent else value
+            size = np.abs(np.asarray(changed, dtype=np.float64))
+            gone = (size < np.ldexp(1.0, -most)) & (np.asarray(value) != 0)
+            if np.any(gone | (size > np.ldexp(1.0, most))):
+                largest = "" if values is None else f", numbers up to {np.abs(values).max():.3g}"
+                shown = f"{value:g}" if _is_number(value) else repr(value)
+                raise ValueError(
+                    f"{name}={shown} is out of proportion to X{largest}: change either"
+                )
+            return float(changed) if exponent and _is_number(value) else changed
+
+        params = dict(self.kernel_params or {})
+        lengths = {"bandwidth": self.bandwidth, **params}["bandwidth"]
+        changes: dict[str, Any] = {}
+        if self.kernel_name not in (*WITHOUT_UNITS, "linear", "precomputed", "cosine"):
+            sigma = told("bandwidth", lengths, unit.rows, BANDWIDTHS)
+            if "bandwidth" in params:
+                changes["kernel_params"] = {**params, "bandwidth": sigma}
+            else:
+                changes["bandwidth"] = sigma
+        space = unit.space if self.weighs_in_embedding else unit.rows
+        sigma = told("weight_bandwidth", self.weight_bandwidth, space, BANDWIDTHS)
+        changes["weight_bandwidth"] = sigma
+        changes["gamma"] = told("gamma", self.gamma, unit.gamma, 1023)
+        told_of = self.progress
+        if told_of is not None and unit.gamma:
+
+            def in_the_users_units(step: int, total: int, gamma: float, *rest: Any) -> None:
+                told_of(step, total, float(power(gamma, -unit.gamma)), *rest)
+
+            changes["verbose"] = in_the_users_units
+        return replace(self, **changes) if unit != Unit() else self
 
     def plan(self, rows: Rows) -> Plan:
         """Whether the path has the rows as its points, or cells of them, and in which blocks.

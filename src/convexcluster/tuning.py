@@ -33,6 +33,7 @@ from .optional import need
 from .partition import canonical
 from .path import solve_path
 from .path.clusterpath import ClusterPath
+from .points.units import exponent_of, numbers
 from .problem import Floats, Ints
 from .rows import Rows, array_rows
 from .selection import path_average, select, spread
@@ -133,6 +134,12 @@ def tune(
     """
     model = KernelConvexClustering() if estimator is None else clone(estimator)
     rows = check_array(X, accept_sparse="csr", dtype=np.float64, order="C")
+    values = numbers(rows)
+    if exponent_of(values):
+        raise ValueError(
+            f"X holds numbers up to {np.abs(values).max():.1g}, whose squares leave the range of "
+            "double precision: scale X"
+        )
     if grid is None:
         known = model.get_params()
         every = default_grid(rows, model.n_neighbors)

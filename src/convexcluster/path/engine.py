@@ -127,7 +127,7 @@ class Engine:
     def advance(self, gamma: float, allowed: float) -> State:
         """Solve at γ, which must be above the γ before, to an absolute gap of ``allowed``."""
         self.allowed = allowed
-        if self.newton is not None:
+        if self.newton is not None and gamma > 0:
             state = self._advance_smoothly(gamma)
             if state is not None:
                 return state

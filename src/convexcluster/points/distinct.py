@@ -17,6 +17,10 @@ from scipy import sparse
 from ..partition import sorted_rows, tidy
 from ..problem import Floats, Ints
 
+# Greatest ratio of two weights. Beyond it the lighter samples are lost in the round-off of every
+# sum of masses; at 1e50 the flows between them are nan.
+MASS_RATIO = 1e30
+
 
 @dataclass(frozen=True, slots=True)
 class Merged:
@@ -47,6 +51,11 @@ def check_sample_weight(sample_weight: ArrayLike | None, n: int) -> Floats:
         raise ValueError("sample_weight must be finite and ≥ 0")
     if not weight.any():
         raise ValueError("sample_weight is zero everywhere: give some sample a positive weight")
+    if weight.max() / MASS_RATIO > weight[weight > 0].min():
+        raise ValueError(
+            f"sample_weight spans more than {np.log10(MASS_RATIO):.0f} decades: give samples that "
+            "are not to count the weight 0"
+        )
     return weight
 
 

@@ -80,12 +80,13 @@ def lifetimes(path: ClusterPath, k_max: int, min_size: float = 0.0) -> tuple[Flo
     The fusions are those of ``path.to_linkage()``; nan and 0 where a k never occurs.
     """
     ranges, length = np.full((k_max, 2), np.nan), np.zeros(k_max)
-    if not len(path):
+    positive = path.gammas[path.gammas > 0]  # log γ has no beginning at γ = 0
+    if not len(positive):
         return ranges, length
     linkage, n = path.to_linkage(), path.n_samples
     mass = np.concatenate([path.masses, np.empty(n - 1)])
     count = int((path.masses >= min_size).sum())
-    begin = float(path.gammas[0])
+    begin = float(positive[0])
     for row, (a, b) in enumerate(linkage[:, :2].astype(np.int64)):
         mass[n + row] = mass[a] + mass[b]
         after = count + int(mass[n + row] >= min_size)

@@ -51,7 +51,7 @@ def iterates(problem: Problem, warm: Floats | None, target: float) -> Iterator[P
         d = np.maximum(d, eps * share / np.sqrt(1.0 - share**2))
     i, j = problem.edges.T
     while True:
-        q = c / np.sqrt(d**2 + eps**2)
+        q = c / (np.sqrt(d**2 + eps**2) if eps < 1e150 else np.hypot(d, eps))
         A = _step(problem, q)
         Lam = project(q[:, None] * (A[i] - A[j]), c)
         yield Point(A, Lam)
