@@ -60,7 +60,8 @@ def fusion_value(
     problem = Problem.of(Z, edges, weights, 0.0, masses)
     if problem.n != len(path.masses):
         raise ValueError(f"the path has {len(path.masses)} samples, Z has {problem.n}")
-    together = [step for step in range(len(path)) if _same(path.labels(step=step), i, j)]
+    labels = (path.labels(step=step) for step in range(len(path)))
+    together = [step for step, label in enumerate(labels) if label[i] == label[j]]
     if not together:
         return float("inf")
     high = float(path.gammas[together[0]])
@@ -70,12 +71,9 @@ def fusion_value(
         # in the middle of the logarithms, unless the bracket reaches down to 0
         gamma = float(np.sqrt(low * high)) if low > 0.1 * high else 0.5 * (low + high)
         warm = solve_problem(problem.at(gamma), tol=TIGHT, warm=warm)
-        if _same(fused(warm.A, problem.edges), i, j):
+        label = fused(warm.A, problem.edges)
+        if label[i] == label[j]:
             high = gamma
         else:
             low = gamma
     return 0.5 * (low + high)
-
-
-def _same(labels: np.ndarray, i: int, j: int) -> bool:
-    return bool(labels[i] == labels[j])

@@ -83,16 +83,11 @@ def as_blocks(source: Any, rows: int | None = None) -> Blocks:
     return _of_sliceable(source, rows)
 
 
-def default_rows(width: int) -> int:
-    """Rows of a block of about 64 MB."""
-    return max(1, BLOCK_BYTES // (8 * max(1, width)))
-
-
 def _of_sliceable(source: Any, rows: int | None) -> Blocks:
     if len(source.shape) != 2:
         raise ValueError(f"X must be 2-D (samples × features), got shape {tuple(source.shape)}")
     n, width = (int(s) for s in source.shape)
-    rows = rows or default_rows(width)
+    rows = rows or max(1, BLOCK_BYTES // (8 * max(1, width)))
     chunks = getattr(source, "chunks", None)  # Zarr, h5py: read whole chunks
     if chunks and isinstance(chunks[0], int) and chunks[0] < rows:
         rows -= rows % chunks[0]

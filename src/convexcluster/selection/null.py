@@ -131,7 +131,8 @@ class Null:
         k of them are near zero.
         """
         rng = np.random.default_rng([self.seed, 1])
-        X = _thinned(self.X, rng)
+        X, n = self.X, len(self.X)
+        X = X if n <= SIZE else X[np.sort(rng.choice(n, SIZE, replace=False))]
         own = log_eigenvalues(self.graph(X))
         margins = Margins.of(X, rng)
 
@@ -193,7 +194,3 @@ def log_eigenvalues(graph: Graph) -> Floats:
 def greatest_count(n_samples: float) -> int:
     """Number of clusters up to which candidates are scored: 1.5 √n, at least 10."""
     return max(10, int(1.5 * np.sqrt(n_samples)))
-
-
-def _thinned(X: Floats, rng: np.random.Generator) -> Floats:
-    return X if len(X) <= SIZE else X[np.sort(rng.choice(len(X), SIZE, replace=False))]

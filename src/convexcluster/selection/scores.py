@@ -195,7 +195,9 @@ def silhouette(candidates: Candidates) -> Floats:
     """Mean silhouette in the RKHS; 0 for one cluster."""
     from sklearn.metrics import pairwise_distances, silhouette_score
 
-    rows = _drawn(len(candidates.atoms))
+    n = len(candidates.atoms)
+    draw = np.random.default_rng(0).choice
+    rows = np.arange(n) if n <= SAMPLES else np.sort(draw(n, SAMPLES, replace=False))
     distance = pairwise_distances(candidates.Z[rows])
     score = np.zeros(candidates.k_max)
     for k in range(2, candidates.k_max + 1):
@@ -216,10 +218,3 @@ SELECTORS: dict[str, Selector] = {
     "stability": stability,
     "silhouette": silhouette,
 }
-
-
-def _drawn(n: int) -> Ints:
-    """All samples, or a fixed draw of ``SAMPLES``."""
-    if n <= SAMPLES:
-        return np.arange(n)
-    return np.sort(np.random.default_rng(0).choice(n, SAMPLES, replace=False))

@@ -75,13 +75,15 @@ def solve_part(
     problem: Problem, target: float, max_iter: int | None, warm: Floats | None
 ) -> Solution:
     """Full fusion if a flow shows it, else sweeps, else Newton from where they stalled."""
-    flow = full_fusion_flow(problem) if may_fuse_fully(problem, warm) else None
-    if flow is not None and np.isfinite(flow).all():
-        A, Lam = np.zeros_like(problem.Z), project(flow, problem.c)
-        gap = duality_gap(problem, A, Lam)
-        if gap <= target:
-            return Solution(A, Lam, gap, problem.relative(gap), Status.CONVERGED, 0)
-        warm = Lam if warm is None else warm
+    if may_fuse_fully(problem, warm):
+        labels, demand = components(problem.edges, problem.n), problem.masses[:, None] * problem.Z
+        flow = electrical(problem.edges, problem.weights, demand, labels, problem.masses)
+        if np.isfinite(flow).all():
+            A, Lam = np.zeros_like(problem.Z), project(flow, problem.c)
+            gap = duality_gap(problem, A, Lam)
+            if gap <= target:
+                return Solution(A, Lam, gap, problem.relative(gap), Status.CONVERGED, 0)
+            warm = Lam if warm is None else warm
     first = drive(sweeps.METHOD, problem, target, max_iter, warm)
     left = None if max_iter is None else max_iter - first.n_iter
     if first.status is Status.CONVERGED or left == 0:
@@ -161,10 +163,3 @@ def _carried(problem: Problem, labels: Ints) -> bool:
     mass = np.bincount(labels, problem.masses, k)
     center = means(problem.Z, problem.masses, labels)
     return bool((mass * np.linalg.norm(center, axis=1) <= capacity).all())
-
-
-def full_fusion_flow(problem: Problem) -> Floats:
-    """The electrical flow λ_l = w_l(y_i − y_j), L_w Y = MZ, of centred components."""
-    labels = components(problem.edges, problem.n)
-    demand = problem.masses[:, None] * problem.Z
-    return electrical(problem.edges, problem.weights, demand, labels, problem.masses)

@@ -1,13 +1,11 @@
 """Weights: samples in the input or the embedding space to a graph of edges i < j and w > 0.
 
-The weights that have a name are in :mod:`~convexcluster.weights.formulas`, the graph of the
-defaults in :mod:`~convexcluster.weights.automatic`, neighbours and their ties in
-:mod:`~convexcluster.weights.neighbors`, the edges that join components in
+The weights that have a name are in :mod:`~convexcluster.weights.formulas`, neighbours and their
+ties in :mod:`~convexcluster.weights.neighbors`, the edges that join components in
 :mod:`~convexcluster.weights.bridges`.
 """
 
-from .automatic import FEW_FEATURES, automatic_graph
-from .build import build_graph, connected, user_graph
+from .build import FEW_FEATURES, automatic_graph, build_graph, connected, user_graph
 from .formulas import WEIGHTS, Neighbourhood, local_scales
 
 __all__ = [

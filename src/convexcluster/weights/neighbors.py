@@ -53,7 +53,9 @@ def nearest_neighbors(X: Samples, k: int, *, metric: str = "euclidean") -> Ints:
     if not is_sparse(X) and d <= TREE_DIMENSION:
         return _from_tree(X, k, power=2)
     if n > APPROXIMATE_SIZE and find_spec("pynndescent"):
-        return _approximate(X, k)
+        from pynndescent import NNDescent
+
+        return _others(NNDescent(X, n_neighbors=k + 1, random_state=0).neighbor_graph[0])
     search = NearestNeighbors(n_neighbors=k).fit(X)
     return search.kneighbors(return_distance=False).astype(np.int64)
 
@@ -127,12 +129,6 @@ def _nearest_manhattan(X: Floats, k: int) -> tuple[Ints, Floats]:
 def _plain(X: Samples) -> Floats:
     """X as the compiled loops take it: contiguous and writable, copied only if it is not."""
     return np.require(X, np.float64, ["C", "W"])
-
-
-def _approximate(X: Samples, k: int) -> Ints:
-    from pynndescent import NNDescent
-
-    return _others(NNDescent(X, n_neighbors=k + 1, random_state=0).neighbor_graph[0])
 
 
 def _from_tree(X: Floats, k: int, power: int) -> Ints:
