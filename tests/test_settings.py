@@ -6,6 +6,7 @@ import pytest
 from convexcluster import ConvexClustering, KernelConvexClustering
 from convexcluster.out_of_core import fit_large
 from convexcluster.settings import Settings
+from convexcluster.tuning import tune
 
 X = np.random.default_rng(0).normal(size=(40, 2))
 
@@ -66,7 +67,11 @@ def on_dask(parameters):
     OnDask(**parameters, client=object()).fit(array.from_array(X, chunks=(20, 2)))
 
 
-@pytest.mark.parametrize("entry", [in_memory, from_blocks, on_dask])
+def in_a_search(parameters):
+    tune(X, estimator=KernelConvexClustering(**parameters))
+
+
+@pytest.mark.parametrize("entry", [in_memory, from_blocks, on_dask, in_a_search])
 @pytest.mark.parametrize(("parameters", "message"), BAD)
 def test_a_bad_value_is_refused_by_every_entry_with_one_sentence(entry, parameters, message):
     with pytest.raises(ValueError) as refused:

@@ -9,10 +9,11 @@ import warnings
 from dataclasses import replace
 from numbers import Real
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import sparse
 from sklearn.base import (
     BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
@@ -28,11 +29,15 @@ from .graph import Graph
 from .labels import dual_coefficients
 from .partition import means
 from .points import check_sample_weight, expand_graph, expand_path, expand_tree
-from .points.scales import warn_of_scales
+from .points.scales import warn_of_far_row, warn_of_scales
 from .points.units import Unit, power
-from .problem import Floats, Ints, Status
+from .problem import Floats, Ints, Status, check_finite
 from .rows import array_rows
+from .rows.tables import check_table
 from .settings import Callback, Settings
+
+# Neighbours unless the user asks. A graph of as few samples as that is complete without a warning.
+DEFAULT_NEIGHBORS = 7
 
 
 class KernelConvexClustering(
@@ -209,10 +214,11 @@ class KernelConvexClustering(
         """
         before = dict(self.__dict__)
         try:
-            X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C")
+            X = check_rows(self, X)
             settings = Settings.of(self)
             if settings.kernel_name != "precomputed":
                 warn_of_scales(X, stacklevel=2)
+                warn_of_far_row(X, stacklevel=2)
             weight = check_sample_weight(sample_weight, X.shape[0])
             found = fit(array_rows(X, weight, settings.n_jobs), settings)
         except BaseException:  # the estimator is as it was before
@@ -241,7 +247,7 @@ class KernelConvexClustering(
         ndarray of shape (n_samples, n_clusters)
         """
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, order="C", reset=False)
+        X = check_rows(self, X, reset=False)
         unit: Unit = getattr(self, "_unit", Unit())
         Z, centroids = self._embedding.transform(unit.scale(X)), self.centroids_
         if not unit.space:
@@ -367,13 +373,31 @@ class ConvexClustering(KernelConvexClustering):
         )
 
 
+def check_rows(model: Any, X: Any, *, reset: bool = True) -> Any:
+    """X as float64, dense or CSR, and finite; what is wrong is named with its row and column."""
+    check_table(X)
+    options: dict[str, Any] = {"accept_sparse": "csr", "dtype": np.float64, "order": "C"}
+    X = validate_data(model, X, **options, ensure_all_finite=False, reset=reset)
+    if sparse.issparse(X):
+        entries: Any = sparse.coo_array(cast(Any, X))
+        bad = np.flatnonzero(~np.isfinite(entries.data))
+        if len(bad):
+            row, column = entries.row[bad[0]], entries.col[bad[0]]
+            raise ValueError(
+                f"X holds NaN or infinity in row {row}, column {column}: impute or drop it first"
+            )
+        return X
+    check_finite(X, "X", columns=getattr(model, "feature_names_in_", None))
+    return X
+
+
 def keep(model: Any, found: Fit, index: Ints, weight: Floats) -> Any:
     """Set the fitted attributes of ``model``, all at once, and delete those of an earlier fit.
 
     ``index`` (n,) is the point of every row, ``weight`` (n,) its mass; results go by the rows.
     """
     points, problem, solution, labels = found.points, found.problem, found.solution, found.labels
-    _warn(found, model.n_clusters)
+    _warn(found, model)
     unit = found.unit
     weight = power(weight, unit.mass) if unit.mass else weight
     linkage = expand_tree(found.selection.linkage, index)
@@ -405,9 +429,18 @@ def keep(model: Any, found: Fit, index: Ints, weight: Floats) -> Any:
     return model
 
 
-def _warn(found: Fit, n_clusters: int | None) -> None:
+def _warn(found: Fit, model: Any) -> None:
     """Turn what did not go as asked into warnings."""
-    k, solution = int(found.labels.max()) + 1, found.solution
+    k, solution, n_clusters = int(found.labels.max()) + 1, found.solution, model.n_clusters
+    n, near = len(found.points), model.n_neighbors
+    named = isinstance(model.weights, str) and model.weights != "full"
+    if named and near > DEFAULT_NEIGHBORS and near >= n - 1:
+        warnings.warn(
+            f"n_neighbors={near} joins every pair of {n} distinct samples: a complete graph shows "
+            "no clusters by its gaps; ask for fewer neighbours",
+            UserWarning,
+            stacklevel=4,
+        )
     if solution.status is not Status.CONVERGED:
         gamma = power(found.problem.gamma, -found.unit.gamma)
         warnings.warn(

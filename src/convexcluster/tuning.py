@@ -22,9 +22,8 @@ from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
-from sklearn.utils.validation import check_array
 
-from .estimators import KernelConvexClustering
+from .estimators import KernelConvexClustering, check_rows
 from .fit import build_penalty, distinct_points
 from .graph import Graph
 from .kernels import auto_bandwidth
@@ -133,7 +132,9 @@ def tune(
     1.0
     """
     model = KernelConvexClustering() if estimator is None else clone(estimator)
-    rows = check_array(X, accept_sparse="csr", dtype=np.float64, order="C")
+    rows = check_rows(model, X)
+    base = Settings.of(model)
+    base.check_clusters(rows.shape[0])
     values = numbers(rows)
     if exponent_of(values):
         raise ValueError(
@@ -152,7 +153,7 @@ def tune(
     names = list(grid)
     points = [dict(zip(names, values)) for values in product(*(list(grid[n]) for n in names))]
     shared: dict[Any, Any] = {}
-    data, base = array_rows(rows, np.ones(rows.shape[0])), Settings.of(model)
+    data = array_rows(rows, np.ones(rows.shape[0]))
     problems = [_prepare(replace(base, **point), data, shared) for point in points]
 
     # threads share the problems; a backend set by joblib.parallel_config has precedence

@@ -50,6 +50,16 @@ def check_features(X: Samples, name: str = "X") -> Samples:
 ASYMMETRY = 1e-8
 
 
+def round_off(values: Floats) -> float:
+    """Relative round-off of a symmetric formula in single precision; 0 of doubles.
+
+    Numbers that single precision holds exactly were computed in it.
+    """
+    with np.errstate(over="ignore"):
+        single = bool((values.astype(np.float32) == values).all())
+    return 16.0 * float(np.finfo(np.float32).eps) if single else 0.0
+
+
 def check_gram(K: Floats, n_train: int | None, name: str) -> None:
     """Refuse K unless it is symmetric n × n, or m × n_train for new samples."""
     n, m = K.shape
@@ -62,10 +72,16 @@ def check_gram(K: Floats, n_train: int | None, name: str) -> None:
         return
     if n != m:
         raise ValueError(f"a precomputed kernel must be square (n × n), got {n} × {m}")
-    scale = float(np.abs(K).max())
+    scale, allowed = float(np.abs(K).max()), max(ASYMMETRY, round_off(K))
+    if scale > 0 and not np.diagonal(K).any() and K.min() >= 0:
+        raise ValueError(
+            "a precomputed kernel must be similarities, but these look like distances D (zero "
+            "diagonal, nothing negative): pass np.exp(-(D**2) / (2 * s**2)) with a typical "
+            "distance s between neighbours"
+        )
     step = max(1, BLOCK // n)
     for s in range(0, n, step):
-        if np.abs(K[s : s + step] - K[:, s : s + step].T).max() > ASYMMETRY * scale:
+        if np.abs(K[s : s + step] - K[:, s : s + step].T).max() > allowed * scale:
             raise ValueError(
                 "a precomputed kernel must be symmetric: check that it is k(x, x'), or pass "
                 "(K + K.T) / 2"

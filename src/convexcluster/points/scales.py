@@ -23,6 +23,13 @@ from ..problem import Floats
 # Two features then differ tenfold in scale.
 UNSEEN = 0.01
 
+# A row with more than this share of Σ‖x − median‖² rules bandwidths. Twice as far from 1, samples
+# of heavy tails are warned of; half as far, a −999 among a thousand ordinary rows is not.
+FAR = 0.95
+
+# Of fewer rows one may well have nearly all of the spread.
+FEWEST = 10
+
 # Scales are wanted to within a factor: so many rows, evenly spaced, tell them.
 ROWS = 1_000
 
@@ -56,6 +63,34 @@ def warn_of_scales(X: Any, *, stacklevel: int = 2) -> None:
         f"distances hardly see {half} of {len(order)} features: the scale of feature {most} is "
         f"{scales[most] / scales[least]:.0f} times that of feature {least}; if their units differ, "
         "put a StandardScaler in front",
+        ScaleWarning,
+        stacklevel=stacklevel + 1,
+    )
+
+
+def warn_of_far_row(X: Any, *, stacklevel: int = 2) -> None:
+    """Warn if one row has nearly all of the spread of X; sparse X is not looked at.
+
+    Examples
+    --------
+    >>> warn_of_far_row(np.arange(20.0)[:, None])
+    """
+    if sparse.issparse(X) or X.shape[0] < FEWEST:
+        return
+    away = np.abs(X - np.median(X, axis=0))
+    largest = float(away.max(initial=0.0))
+    if not 0 < largest < np.inf:
+        return
+    square = ((away / largest) ** 2).sum(axis=1)
+    row = int(np.argmax(square))
+    share = float(square[row] / square.sum())
+    if share <= FAR:
+        return
+    column = int(np.argmax(away[row]))
+    warnings.warn(
+        f"row {row} has {min(share, 0.9999):.2%} of the spread of X, by {X[row, column]:g} "
+        f"in column {column}: it rules bandwidth and graph; drop it if it is a missing value or a "
+        "mistake",
         ScaleWarning,
         stacklevel=stacklevel + 1,
     )

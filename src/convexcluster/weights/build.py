@@ -11,6 +11,7 @@ from scipy import sparse
 
 from ..graph import Graph, components
 from ..kernels import Samples, check_features, is_sparse
+from ..kernels.checks import round_off
 from ..problem import Floats, check_graph, check_masses, check_samples
 from .bridges import joining_edges
 from .formulas import FLOOR, WEIGHTS, Neighbourhood
@@ -162,7 +163,7 @@ def user_graph(given: Any, n: int) -> Graph:
         raise ValueError("weights must be finite and ≥ 0: the matrix holds NaN, infinity or less")
     difference = abs(W - W.T)
     # 1e-12: round-off of a symmetric formula evaluated twice
-    if difference.nnz and difference.max() > 1e-12 * W.max():
+    if difference.nnz and difference.max() > max(1e-12, round_off(W.data)) * W.max():
         raise ValueError("weights must be symmetric: pass (W + W.T) / 2")
     upper = sparse.coo_array(sparse.triu(W, k=1))
     edges = np.column_stack(upper.coords).astype(np.int64)
