@@ -62,11 +62,11 @@ def _check_column(column: Any, name: str, dtype: str) -> None:
 
 
 def _converts(column: Any) -> bool:
-    """Whether every value is a number, whatever the type says; complex ones are judged later."""
+    """Whether no value is a text that is not a number; other objects are judged later."""
     try:
         np.asarray(column).astype(np.complex128)
     except (TypeError, ValueError):
-        return False
+        return not any(isinstance(value, str) for value in column)
     return True
 
 
