@@ -20,9 +20,7 @@ from .estimators import KernelConvexClustering as LocalKernelConvexClustering
 from .estimators import keep
 from .fit import fit
 from .optional import need
-from .points import Points
 from .problem import Floats, Ints
-from .rows import check_block
 from .rows.cluster import ClusterLost, dask_array, dask_rows, map_blocks
 from .settings import Settings
 
@@ -102,10 +100,10 @@ class KernelConvexClustering(LocalKernelConvexClustering):
         settings = Settings.of(self)
         rows = dask_rows(X, self._client(), self.patience)
         found = fit(rows, settings)
-        keep(self, found, np.arange(len(found.points)), found.points.masses)
+        keep(self, found, np.arange(len(found.points)), found.points.masses, found.labels)
         self.n_features_in_ = rows.width
         self.point_labels_: Ints = found.labels
-        self.labels_ = rows.map(partial(_labels, self.points_, found.labels))
+        self.labels_ = rows.map(found.vote.labels_of)
         return self
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
@@ -113,7 +111,7 @@ class KernelConvexClustering(LocalKernelConvexClustering):
         return self.fit(X, y, sample_weight).labels_
 
     def predict(self, X: Any) -> Any:
-        """Cluster of the cell that each row falls to; of training rows ``labels_``.
+        """Cluster that has the most weight among the nearest cells; of training rows ``labels_``.
 
         Parameters
         ----------
@@ -123,10 +121,24 @@ class KernelConvexClustering(LocalKernelConvexClustering):
         -------
         dask array or ndarray of shape (n_samples,)
         """
-        rule = partial(_labels, self.points_, self.point_labels_)
         if isinstance(X, np.ndarray):
-            return rule(check_block(X))
-        return map_blocks(dask_array(X), rule, np.int64)
+            return super().predict(X)
+        return map_blocks(dask_array(X), self._vote.labels_of, np.int64)
+
+    def predict_proba(self, X: Any) -> Any:
+        """Share of each cluster in the weight of the nearest cells.
+
+        Parameters
+        ----------
+        X : dask array or dataframe, or ndarray, of shape (n_samples, n_features)
+
+        Returns
+        -------
+        dask array or ndarray of shape (n_samples, n_clusters)
+        """
+        if isinstance(X, np.ndarray):
+            return super().predict_proba(X)
+        return map_blocks(dask_array(X), self._vote.shares, np.float64, self.n_clusters_)
 
     def transform(self, X: Any) -> Any:
         """Distance, in the kernel's space, from each row to each cluster's centroid.
@@ -151,10 +163,6 @@ class KernelConvexClustering(LocalKernelConvexClustering):
 
     def _client(self) -> Any:
         return self.client or need("distributed", "dask").get_client()
-
-
-def _labels(points: Points, labels: Ints, X: Floats) -> Ints:
-    return labels[points.assign(X)]
 
 
 def _distances(embedding: Embedding, centroids: Floats, X: Floats) -> Floats:

@@ -221,11 +221,12 @@ class KernelConvexClustering(
                 warn_of_far_row(X, stacklevel=2)
             weight = check_sample_weight(sample_weight, X.shape[0])
             found = fit(array_rows(X, weight, settings.n_jobs), settings)
+            labels = found.label_rows(X, weight)
         except BaseException:  # the estimator is as it was before
             self.__dict__ = before
             raise
         assert found.points.index is not None
-        return keep(self, found, found.points.index, weight)
+        return keep(self, found, found.points.index, weight, labels)
 
     @property
     def embedding_(self) -> Floats:
@@ -237,6 +238,10 @@ class KernelConvexClustering(
     def transform(self, X: Any) -> Floats:
         """Distance, in the kernel's space, from each sample to each cluster's centroid.
 
+        The nearest centroid need not be that of the cluster that :meth:`predict` names. A curved
+        cluster passes by the centroids of others, and far from all samples a kernel such as rbf
+        vanishes, so that all centroids are about equally far.
+
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
@@ -246,26 +251,60 @@ class KernelConvexClustering(
         -------
         ndarray of shape (n_samples, n_clusters)
         """
-        check_is_fitted(self)
-        X = check_rows(self, X, reset=False)
+        X = self._checked(X)
         unit: Unit = getattr(self, "_unit", Unit())
-        Z, centroids = self._embedding.transform(unit.scale(X)), self.centroids_
+        Z, centroids = self._embedding.transform(X), self.centroids_
         if not unit.space:
             return euclidean_distances(Z, centroids)
         return power(euclidean_distances(Z, power(centroids, unit.space)), -unit.space)
 
     def predict(self, X: Any) -> Ints:
-        """Cluster whose centroid is nearest in the kernel's space.
+        """Cluster that has the most weight among the nearest training samples.
+
+        Neighbours and weights are those of the automatic graph, and a sample that equals a training
+        sample has its label: ``predict`` of the training samples is ``labels_``. Where ``coarsen``
+        made cells, cells vote. See :meth:`predict_proba`.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            New samples; of a precomputed kernel k(new, training).
 
         Returns
         -------
         ndarray of shape (n_samples,)
         """
-        return np.argmin(self.transform(X), axis=1).astype(np.int64)
+        X = self._checked(X)
+        return self._vote.labels_of(X)
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Share of each cluster in the weight Σ w(x, j) of the nearest training samples j.
+
+        w(x, j) = b·√m_j·exp(−(d²/(s_x s_j))^¾) as in the automatic graph: distances are Euclidean
+        for at most three features, Manhattan's for more; s is the distance to the k-th nearest
+        training sample, b = 1 if d ≤ s_j and ½ if not. A sample that equals a training sample has
+        share 1 in its cluster. The shares say how clear the vote is; they are not calibrated
+        probabilities.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            New samples; of a precomputed kernel k(new, training).
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_clusters)
+            Rows sum to one, and the first greatest entry of a row is that of :meth:`predict`.
+        """
+        X = self._checked(X)
+        return self._vote.shares(X)
+
+    def _checked(self, X: Any) -> Any:
+        """New samples as the fit takes samples: checked, and in its units."""
+        check_is_fitted(self)
+        X = check_rows(self, X, reset=False)
+        unit: Unit = getattr(self, "_unit", Unit())
+        return unit.scale(X)
 
     def fit_transform(
         self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None
@@ -391,10 +430,11 @@ def check_rows(model: Any, X: Any, *, reset: bool = True) -> Any:
     return X
 
 
-def keep(model: Any, found: Fit, index: Ints, weight: Floats) -> Any:
+def keep(model: Any, found: Fit, index: Ints, weight: Floats, rows: Ints) -> Any:
     """Set the fitted attributes of ``model``, all at once, and delete those of an earlier fit.
 
-    ``index`` (n,) is the point of every row, ``weight`` (n,) its mass; results go by the rows.
+    ``index`` (n,) is the point of every row, ``weight`` (n,) its mass, ``rows`` (n,) its label;
+    results go by the rows.
     """
     points, problem, solution, labels = found.points, found.problem, found.solution, found.labels
     _warn(found, model)
@@ -403,19 +443,20 @@ def keep(model: Any, found: Fit, index: Ints, weight: Floats) -> Any:
     linkage = expand_tree(found.selection.linkage, index)
     share = weight / np.bincount(index, weight)[index]
     kept: dict[str, Any] = {
-        "labels_": labels[index],
+        "labels_": rows,
         "n_clusters_": int(labels.max()) + 1,
         "gamma_": float(problem.gamma),
         "centroids_": means(solution.A, points.masses, labels),
         "dual_coef_": dual_coefficients(problem, solution.A, labels)[:, index] * share,
         "path_": expand_path(found.path, index, weight),
         "linkage_": linkage,
-        "selection_": replace(found.selection, labels=labels[index], linkage=linkage),
+        "selection_": replace(found.selection, labels=rows, linkage=linkage),
         "certificate_": found.certificate,
         "n_iter_": int(solution.n_iter),
         "graph_": expand_graph(Graph(problem.edges, problem.weights), index),
         "_embedding": points.embedding,
         "_index": index,
+        "_vote": found.vote,
         "_n_features_out": int(labels.max()) + 1,
     }
     if found.coarsening is not None:

@@ -19,11 +19,19 @@ from .embedding import embed
 from .graph import Graph, quotient
 from .kernels import Kernel
 from .labels import fusion_labels
-from .partition import by_size, canonical
+from .partition import by_size, canonical, row_keys
 from .path.clusterpath import ClusterPath
 from .path.grid import grid_of_cells
 from .path.solve import path_of
-from .points import CoarseningError, Points, cut_finer, keep_all, make_cells, merge_equal
+from .points import (
+    CoarseningError,
+    Points,
+    Vote,
+    cut_finer,
+    keep_all,
+    make_cells,
+    merge_equal,
+)
 from .points.error import cohesion, inherited_error
 from .points.flows import rows_error
 from .points.passes import PIECES
@@ -78,6 +86,8 @@ class Fit:
         What grouping rows into cells costs, cell by cell; None if every distinct row is a point.
     unit : Unit
         Powers of two by which rows and masses were multiplied: the results are in these units.
+    vote : Vote
+        The rule that labels rows.
     """
 
     points: Points
@@ -88,11 +98,24 @@ class Fit:
     certificate: Certificate
     coarsening: CoarseningError | None
     unit: Unit
+    vote: Vote
 
     @property
     def labels(self) -> Ints:
         """Cluster of every point, numbered by falling mass."""
         return by_size(self.selection.labels, self.points.masses)
+
+    def label_rows(self, X: Any, weight: Floats) -> Ints:
+        """Cluster of every row in memory: that of its point, or the vote where it is in a cell.
+
+        Rows of weight zero take no part in the fit, and are labelled like new ones.
+        """
+        assert self.points.index is not None
+        labels = self.labels[self.points.index]
+        new = weight == 0 if self.points.cells is None else np.ones(len(weight), dtype=bool)
+        if new.any():
+            labels[new] = self.vote.labels_of(self.unit.scale(X[new]))
+        return labels
 
 
 def fit(rows: Rows, settings: Settings) -> Fit:
@@ -122,7 +145,8 @@ def fit(rows: Rows, settings: Settings) -> Fit:
             break
         points, spare = cut_finer(rows, points, error, spare), 0
     solution, certificate = proved(points, problem, choice, solution, error, settings, unit)
-    return Fit(points, problem, path, choice, solution, certificate, error, unit)
+    vote = make_vote(points, by_size(choice.labels, points.masses), settings)
+    return Fit(points, problem, path, choice, solution, certificate, error, unit, vote)
 
 
 def in_units(rows: Rows, unit: Unit) -> Rows:
@@ -397,3 +421,16 @@ def proved(
     whole = float(np.sqrt(2.0 * points.scale + embedding.trace_error))
     relative = certificate.radius / whole if whole > 0 else 0.0
     return solution, replace(certificate, relative_radius=relative, is_bound=embedding.is_bound)
+
+
+def make_vote(points: Points, labels: Ints, settings: Settings) -> Vote:
+    """The rule that labels rows, in the space in which the graph measures distances."""
+    placed = settings.weighs_in_embedding
+    return Vote.of(
+        points.Z if placed else points.X,
+        labels,
+        points.masses,
+        row_keys(points.X),
+        n_neighbors=settings.n_neighbors,
+        embedding=points.embedding if placed else None,
+    )

@@ -1,7 +1,7 @@
 """Fit data that stay on disk, on one machine: blocks in, labels out block by block.
 
 Input: anything :func:`convexcluster.rows.as_blocks` reads. Output: :class:`LargeFit`, an
-estimator fitted on weighted points and the rule that gives every row the label of its point.
+estimator fitted on weighted points, whose vote labels every row.
 """
 
 from __future__ import annotations
@@ -46,8 +46,12 @@ class LargeFit:
         return int(self.model.n_clusters_)
 
     def predict(self, X: Any) -> Ints:
-        """Label of the weighted point that each row falls to; rows in memory."""
-        return self.model.labels_[self.model.points_.assign(check_block(X))]
+        """Cluster that has the most weight among the nearest weighted points; rows in memory."""
+        return self.model.predict(check_block(X))
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Share of each cluster in the weight of the nearest weighted points; rows in memory."""
+        return self.model.predict_proba(check_block(X))
 
     def transform(self, X: Any) -> Floats:
         """Distance, in the kernel's space, from each row to each centroid; rows in memory."""
@@ -100,7 +104,7 @@ def fit_large(
     rows = file_rows(source, settings.n_jobs)
     found, plan = fit(rows, settings), settings.plan(rows)
     model.n_features_in_ = rows.width
-    keep(model, found, np.arange(len(found.points)), found.points.masses)
+    keep(model, found, np.arange(len(found.points)), found.points.masses, found.labels)
     result = LargeFit(model, rows.n, plan)
     if labels_to is not None:
         result.write_labels(source, labels_to)

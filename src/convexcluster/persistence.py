@@ -18,7 +18,7 @@ from .estimators import ConvexClustering, KernelConvexClustering
 from .graph import Graph
 from .kernels import Kernel, resolve_kernel
 from .path.clusterpath import ClusterPath
-from .points import CoarseningError, Points
+from .points import CoarseningError, Points, Vote
 from .points.cells import Cells
 from .points.units import Unit
 from .selection import Selection
@@ -46,7 +46,7 @@ def _embedding(method: str, **parts: Any) -> Embedding:
 
 # What a file may name: nothing else is ever built for it.
 ESTIMATORS = {cls.__name__: cls for cls in (KernelConvexClustering, ConvexClustering)}
-PLAIN = (Cells, Certificate, ClusterPath, CoarseningError, Graph, Points, Selection, Unit)
+PLAIN = (Cells, Certificate, ClusterPath, CoarseningError, Graph, Points, Selection, Unit, Vote)
 RECORDS: dict[str, Callable[..., Any]] = {cls.__name__: cls for cls in PLAIN}
 RECORDS |= {"Embedding": _embedding, "Kernel": _kernel}
 FORMAT, FORMAT_VERSION = "convexcluster model", 2
@@ -65,6 +65,7 @@ STATE = {
     "certificate_": Certificate,
     "graph_": Graph,
     "_embedding": Embedding,
+    "_vote": Vote,
 }
 
 

@@ -5,11 +5,13 @@ from .error import CoarseningError
 from .expand import expand_graph, expand_path, expand_tree
 from .passes import cut_finer, make_cells
 from .points import Points
+from .vote import Vote
 
 __all__ = [
     "CoarseningError",
     "Merged",
     "Points",
+    "Vote",
     "check_sample_weight",
     "cut_finer",
     "expand_graph",

@@ -232,8 +232,10 @@ def _encode_array(value: np.ndarray, arrays: list[bytes], where: str) -> dict[st
         raise TypeError(f"{where} is an array of {value.dtype}: only numbers can be saved")
     buffer = io.BytesIO()
     np.lib.format.write_array(buffer, value, allow_pickle=False)
-    arrays.append(buffer.getvalue())
-    return {"array": len(arrays) - 1}
+    data = buffer.getvalue()
+    if data not in arrays:  # equal arrays are stored once
+        arrays.append(data)
+    return {"array": arrays.index(data)}
 
 
 def _read_array(data: bytes, limit: int) -> np.ndarray:

@@ -5,7 +5,14 @@ ties in :mod:`~convexcluster.weights.neighbors`, the edges that join components 
 :mod:`~convexcluster.weights.bridges`.
 """
 
-from .build import FEW_FEATURES, automatic_graph, build_graph, connected, user_graph
+from .build import (
+    FEW_FEATURES,
+    automatic_graph,
+    automatic_neighbors,
+    build_graph,
+    connected,
+    user_graph,
+)
 from .formulas import WEIGHTS, Neighbourhood, local_scales
 
 __all__ = [
@@ -13,6 +20,7 @@ __all__ = [
     "WEIGHTS",
     "Neighbourhood",
     "automatic_graph",
+    "automatic_neighbors",
     "build_graph",
     "connected",
     "local_scales",

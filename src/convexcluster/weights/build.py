@@ -128,18 +128,25 @@ def automatic_graph(
     cuts are ``scored`` has one-sided neighbours too: with more edges it is known better how hard a
     curve is to cut. Of ``distinct`` rows, checked, no two are equal.
     """
-    few = features and X.shape[1] <= FEW_FEATURES
-    only_mutual = few and not scored
+    metric, asked = automatic_neighbors(X, n_neighbors, features=features)
+    only_mutual = features and X.shape[1] <= FEW_FEATURES and not scored
     return build_graph(
         X,
         "mutual" if only_mutual else "local",
-        n_neighbors=round(ASKED * n_neighbors) if only_mutual else n_neighbors,
+        n_neighbors=asked if only_mutual else n_neighbors,
         masses=masses,
         connect=True,
         normalize=True,
-        metric="manhattan" if features and not few else "euclidean",
+        metric=metric,
         distinct=distinct,
     )
+
+
+def automatic_neighbors(X: Samples, n_neighbors: int, *, features: bool = True) -> tuple[str, int]:
+    """Metric of the graph of the defaults, and how many neighbours each sample is asked for."""
+    few = features and X.shape[1] <= FEW_FEATURES
+    metric = "manhattan" if features and not few and not is_sparse(X) else "euclidean"
+    return metric, round(ASKED * n_neighbors) if few else n_neighbors
 
 
 def user_graph(given: Any, n: int) -> Graph:

@@ -1,0 +1,286 @@
+"""Prediction: the vote of the nearest training samples or cells, one rule for every entry."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+from sklearn.datasets import make_blobs, make_moons
+from sklearn.metrics import adjusted_rand_score
+from sklearn.metrics.pairwise import rbf_kernel
+
+from convexcluster import ConvexClustering, KernelConvexClustering, load
+from convexcluster.out_of_core import fit_large
+from convexcluster.partition import row_keys
+from convexcluster.points import Vote
+from convexcluster.weights.neighbors import tied_points
+
+THREE = [[0, 0], [10, 0], [0, 10]]
+
+
+def agrees(model, X):
+    """Labels of the training rows, and shares that say the same."""
+    found, share = model.predict(X), model.predict_proba(X)
+    np.testing.assert_array_equal(found, model.labels_)
+    np.testing.assert_array_equal(share.argmax(axis=1), found)
+    np.testing.assert_allclose(share.sum(axis=1), 1.0, rtol=1e-12)
+    assert share.shape == (X.shape[0], model.n_clusters_)
+
+
+def noisy(n=60, d=2, seed=0):
+    """Two groups that overlap, so that a border runs through the rows."""
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, d)) + np.repeat([0.0, 1.5], n // 2)[:, None]
+
+
+def whole_numbers(n=60, d=5, seed=0):
+    """Rows of few values: many distances are tied, and rows are repeated."""
+    return np.random.default_rng(seed).integers(3, size=(n, d)).astype(float)
+
+
+@pytest.mark.parametrize("data", [noisy(), noisy(d=6), whole_numbers(), whole_numbers(d=2)])
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian", "linear", "cosine", "polynomial"])
+def test_training_rows_have_their_own_labels(kernel, data):
+    agrees(KernelConvexClustering(4, kernel=kernel).fit(data), data)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10**6), st.integers(1, 6), st.integers(2, 30), st.integers(1, 4))
+def test_training_rows_have_their_own_labels_whatever_the_rows(seed, d, n, values):
+    rng = np.random.default_rng(seed)
+    scale = 10.0 ** rng.integers(-20, 20)
+    X = rng.integers(values, size=(n, d)) * scale
+    weight = rng.integers(3, size=n) + (np.arange(n) == 0)
+    agrees(_quiet(ConvexClustering(gamma=0.1 * scale), X, weight), X)
+
+
+def _quiet(model, X, weight=None):
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return model.fit(X, sample_weight=weight)
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"weight_space": "embedding"},
+        {"weights": "full"},
+        {"weights": "mst", "weight_bandwidth": 0.7},
+        {"embedding": "rff", "rank": 20, "random_state": 0},
+        {"coarsen": 15},
+        {"coarsen": 15, "weight_space": "embedding"},
+        {"gamma": 0.05},
+        {"n_neighbors": 1},
+        {"n_neighbors": 200},
+    ],
+)
+def test_training_rows_have_their_own_labels_however_they_were_fitted(how):
+    X = noisy(90, seed=3)
+    agrees(_quiet(KernelConvexClustering(5, **how), X), X)
+
+
+def test_a_given_graph_is_voted_on_by_the_automatic_one():
+    X = noisy(seed=5)
+    chain = np.column_stack([np.arange(59), np.arange(1, 60)]), np.ones(59)
+    model = KernelConvexClustering(3, weights=chain).fit(X)
+    agrees(model, X)
+
+
+def test_of_copies_that_a_given_graph_sets_apart_the_first_has_the_word():
+    X = np.array([[3.0], [0.0], [3.0], [3.0], [9.0]])
+    vote = Vote.of(X, np.array([1, 0, 2, 0, 2]), np.ones(5), row_keys(X), n_neighbors=2)
+    np.testing.assert_array_equal(vote.labels_of(X), [1, 0, 1, 1, 2])
+    assert sorted(vote.masses) == [1.0, 1.0, 3.0]
+
+
+def test_a_precomputed_kernel_is_predicted_from_its_rows():
+    X, new = noisy(80, seed=1), noisy(40, seed=2)
+    K = rbf_kernel(X, gamma=0.7)
+    model = KernelConvexClustering(4, kernel="precomputed").fit(K)
+    agrees(model, K)
+    same = KernelConvexClustering(
+        4, kernel=lambda a, b: rbf_kernel(a, b, gamma=0.7), weight_space="embedding"
+    ).fit(X)
+    np.testing.assert_array_equal(model.labels_, same.labels_)
+    rows = rbf_kernel(new, X, gamma=0.7)
+    assert (model.predict(rows) == same.predict(new)).mean() > 0.95
+    share = model.predict_proba(rows)
+    np.testing.assert_array_equal(share.argmax(axis=1), model.predict(rows))
+
+
+@pytest.mark.parametrize("X", [noisy(80, 4, seed=7), whole_numbers(80, 8, seed=7)])
+def test_sparse_rows_are_predicted_like_dense_ones(X):
+    held = np.vstack([X[:20], X[:20] + X[20:40]])
+    thin = csr_array(X)
+    model = KernelConvexClustering(4).fit(thin)
+    agrees(model, thin)
+    np.testing.assert_array_equal(model.predict(csr_array(held)), model.predict(held))
+    dense = KernelConvexClustering(4).fit(X)
+    np.testing.assert_array_equal(dense.predict(csr_array(held)), dense.predict(held))
+
+
+def test_rows_of_weight_zero_are_labelled_like_new_rows():
+    X = noisy(120, seed=4)
+    weight = np.arange(120) % 3
+    model = KernelConvexClustering(4).fit(X, sample_weight=weight)
+    agrees(model, X)
+    without = KernelConvexClustering(4).fit(X[weight > 0], sample_weight=weight[weight > 0])
+    np.testing.assert_array_equal(without.predict(X), model.labels_)
+
+
+def test_copies_and_weights_vote_alike():
+    X, new = noisy(seed=8), noisy(200, seed=9)
+    times = 1 + np.arange(60) % 3
+    copies = KernelConvexClustering(3).fit(np.repeat(X, times, axis=0))
+    weighted = KernelConvexClustering(3).fit(X, sample_weight=times)
+    np.testing.assert_allclose(weighted.predict_proba(new), copies.predict_proba(new), rtol=1e-9)
+
+
+def test_far_points_belong_to_the_nearest_cluster():
+    X, y = make_blobs(60, 2, centers=[[0, 0], [10, 0]], random_state=0)
+    for model in (
+        KernelConvexClustering(2),
+        ConvexClustering(2),
+        KernelConvexClustering(2, coarsen=20),
+    ):
+        right = model.fit(X).labels_[y == 1][0]
+        far = np.array([10, 15, 20, 50, 1e3, 1e6, 1e12])
+        points = np.column_stack([far, np.zeros(7)])
+        assert (model.predict(points) == right).all()
+        assert (model.predict(10 - points) == 1 - right).all()
+        np.testing.assert_allclose(model.predict_proba(points)[:, right], 1.0)
+
+
+@pytest.mark.parametrize(
+    ("n", "rank"), [(400, 20), pytest.param(6_000, None, marks=pytest.mark.slow)]
+)
+def test_held_out_rows_of_separated_blobs(n, rank):
+    X, truth = make_blobs(5 * n, 2, centers=THREE, random_state=0)
+    model = KernelConvexClustering(rank=rank).fit(X[:n])
+    agrees(model, X[:n])
+    assert adjusted_rand_score(truth[n:], model.predict(X[n:])) >= 0.999
+
+
+@pytest.mark.parametrize(
+    ("n", "how"),
+    [
+        (6_000, {"n_clusters": 3, "coarsen": 150, "rank": 20}),
+        pytest.param(30_000, {}, marks=pytest.mark.slow),
+    ],
+)
+def test_rows_of_cells_are_in_the_right_blob(n, how):
+    X, truth = make_blobs(n, 2, centers=THREE, random_state=0)
+    large = fit_large(X, KernelConvexClustering(**how))
+    np.testing.assert_array_equal(np.bincount(large.predict(X)), [n // 3] * 3)
+    assert adjusted_rand_score(truth, large.predict(X)) == 1.0
+    np.testing.assert_array_equal(np.concatenate(list(large.labels(X))), large.predict(X))
+    np.testing.assert_array_equal(large.predict_proba(X[:99]).argmax(axis=1), large.predict(X[:99]))
+    cells = large.model
+    np.testing.assert_array_equal(cells.predict(cells.points_.X), cells.labels_)
+
+
+def test_every_entry_has_the_same_rule(tmp_path):
+    X, _ = make_moons(900, noise=0.08, random_state=0)
+    settings = {"n_clusters": 2, "coarsen": 200, "rank": 40}
+    model = KernelConvexClustering(**settings).fit(X)
+    large = fit_large(X, KernelConvexClustering(**settings), labels_to=tmp_path / "labels.npy")
+    agrees(model, X)
+    np.testing.assert_array_equal(np.load(tmp_path / "labels.npy"), large.predict(X))
+    np.testing.assert_array_equal(large.predict(X), large.model.predict(X))
+    assert (large.predict(X) == model.labels_).mean() > 0.99  # their graphs differ
+
+
+def test_dask_rows_have_the_labels_of_the_vote():
+    pytest.importorskip("distributed")
+    from dask import array
+    from distributed import Client
+
+    from convexcluster.dask import KernelConvexClustering as OnDask
+
+    X, _ = make_moons(900, noise=0.08, random_state=0)
+    rows = array.from_array(X, chunks=(200, 2))
+    with Client(
+        n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None
+    ) as client:
+        for space in ("input", "embedding"):
+            how = {"coarsen": 200, "rank": 40, "weight_space": space}
+            model = OnDask(2, client=client, **how).fit(rows)
+            labels = model.labels_.compute()
+            np.testing.assert_array_equal(model.predict(rows).compute(), labels)
+            np.testing.assert_array_equal(model.predict(X), labels)
+            share = model.predict_proba(rows)
+            assert share.shape == (900, 2)
+            np.testing.assert_array_equal(share.compute().argmax(axis=1), labels)
+            np.testing.assert_array_equal(share.compute(), model.predict_proba(X))
+            found = model.predict(model.points_.X)
+            np.testing.assert_array_equal(found, model.point_labels_)
+
+
+@pytest.mark.parametrize("how", [{}, {"weight_space": "embedding"}, {"coarsen": 30}])
+def test_a_saved_model_predicts_alike(how, tmp_path):
+    X, new = noisy(seed=10), noisy(300, seed=11)
+    model = KernelConvexClustering(4, **how).fit(X)
+    model.save(tmp_path / "model")
+    again = load(tmp_path / "model")
+    agrees(again, X)
+    np.testing.assert_array_equal(again.predict_proba(new), model.predict_proba(new))
+
+
+def test_a_row_is_predicted_alike_in_any_company():
+    X, new = noisy(seed=12), noisy(50, seed=13)
+    model = KernelConvexClustering(4).fit(X)
+    alone = np.vstack([model.predict_proba(row[None]) for row in new])
+    np.testing.assert_array_equal(alone, model.predict_proba(new))
+
+
+def test_the_vote_is_the_weight_of_the_graph():
+    # three points, one neighbour more than points: s_j the distance to the farther of the others
+    X, labels = np.array([[0.0], [1.0], [4.0]]), np.array([0, 0, 1])
+    vote = Vote.of(X, labels, np.array([1.0, 4.0, 1.0]), row_keys(X), n_neighbors=7)
+    d, s_x = np.array([2.0, 1.0, 2.0]), 2.0
+    s, b = np.array([4.0, 3.0, 4.0]), np.array([1.0, 1.0, 1.0])
+    w = b * np.sqrt([1.0, 4.0, 1.0]) * np.exp(-((d**2 / (s_x * s)) ** 0.75))
+    share = vote.shares(np.array([[2.0]]))
+    np.testing.assert_allclose(share, [[w[:2].sum() / w.sum(), w[2] / w.sum()]])
+    # beyond s_j the point would not return the choice, and its weight is a half
+    d, s_x = np.array([9.0, 8.0, 5.0]), 9.0
+    b = np.array([0.5, 0.5, 0.5])
+    w = b * np.sqrt([1.0, 4.0, 1.0]) * np.exp(-((d**2 / (s_x * s)) ** 0.75))
+    share = vote.shares(np.array([[9.0]]))
+    np.testing.assert_allclose(share, [[w[:2].sum() / w.sum(), w[2] / w.sum()]])
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan"])
+@pytest.mark.parametrize("d", [2, 5, 20])
+def test_neighbours_of_new_rows_are_the_nearest_and_ties_are_shared(d, metric):
+    rng = np.random.default_rng(d)
+    X = rng.integers(4, size=(70, d)).astype(float)
+    X, rows, k = np.unique(X, axis=0), rng.integers(4, size=(25, d)) + 0.5, 5
+    pairs, share, lengths, scale = tied_points(rows, X, k, metric=metric)
+    order = 1 if metric == "manhattan" else 2
+    for i, row in enumerate(rows):
+        length = np.linalg.norm(X - row, ord=order, axis=1)
+        radius = np.sort(length)[k - 1]
+        closer, tied = length < radius * (1 - 1e-9), np.isclose(length, radius, rtol=1e-9)
+        full = closer.sum() + tied.sum() <= 2 * k
+        left = 1.0 if full else (k - closer.sum()) / tied.sum()
+        mine = pairs[:, 0] == i
+        found = np.zeros(len(X))
+        found[pairs[mine, 1]] = share[mine]
+        np.testing.assert_allclose(found, closer + left * tied, rtol=1e-9)
+        np.testing.assert_allclose(lengths[mine], length[pairs[mine, 1]])
+        assert scale[i] == pytest.approx(radius)
+
+
+def test_keys_of_rows_tell_rows_apart():
+    rng = np.random.default_rng(0)
+    X = rng.integers(-2, 3, size=(3_000, 4)).astype(float)
+    keys = row_keys(X)
+    assert len(np.unique(keys)) == len(np.unique(X, axis=0))
+    np.testing.assert_array_equal(row_keys(csr_array(X)), keys)
+    np.testing.assert_array_equal(row_keys(np.where(X == 0, -0.0, X)), keys)
+    np.testing.assert_array_equal(row_keys(X[7:8]), keys[7:8])
