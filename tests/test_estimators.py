@@ -13,16 +13,37 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import (
+    check_estimator_sparse_array,
+    check_estimator_sparse_matrix,
+    parametrize_with_checks,
+)
 
 from convexcluster import ConvexClustering, KernelConvexClustering, load
 
 BOTH = [KernelConvexClustering, ConvexClustering]
 
 
-@parametrize_with_checks([KernelConvexClustering(), ConvexClustering()])
+# These take whatever has predict_proba for a classifier of four classes; see the test after.
+SPARSE_CHECKS = {
+    check.__name__: "asks a clusterer for the tags of a classifier"
+    for check in (check_estimator_sparse_array, check_estimator_sparse_matrix)
+}
+
+
+@parametrize_with_checks(
+    [KernelConvexClustering(), ConvexClustering()],
+    expected_failed_checks=lambda estimator: SPARSE_CHECKS,
+)
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
+
+
+@pytest.mark.parametrize("check", [check_estimator_sparse_array, check_estimator_sparse_matrix])
+@pytest.mark.parametrize("base", BOTH)
+def test_scikit_learn_contract_on_sparse_rows(base, check, monkeypatch):
+    monkeypatch.delattr(KernelConvexClustering, "predict_proba")
+    check(base.__name__, base())
 
 
 @pytest.fixture(scope="module")
