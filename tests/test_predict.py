@@ -132,6 +132,15 @@ def test_rows_of_weight_zero_are_labelled_like_new_rows():
     np.testing.assert_array_equal(without.predict(X), model.labels_)
 
 
+@pytest.mark.parametrize("scale", [1e-200, 1e200])
+def test_rows_of_any_scale_have_their_own_labels(scale):
+    X, new = noisy(seed=14), noisy(80, seed=15)
+    plain = KernelConvexClustering(3).fit(X)
+    model = KernelConvexClustering(3).fit(X * scale)
+    agrees(model, X * scale)
+    np.testing.assert_array_equal(model.predict(new * scale), plain.predict(new))
+
+
 def test_copies_and_weights_vote_alike():
     X, new = noisy(seed=8), noisy(200, seed=9)
     times = 1 + np.arange(60) % 3
