@@ -17,7 +17,7 @@ from sklearn.metrics.pairwise import euclidean_distances
 
 from .embedding import Embedding
 from .estimators import KernelConvexClustering as LocalKernelConvexClustering
-from .estimators import keep
+from .estimators import keep, unchanged_by_errors
 from .fit import fit
 from .optional import need
 from .problem import Floats, Ints
@@ -97,13 +97,14 @@ class KernelConvexClustering(LocalKernelConvexClustering):
         """
         if sample_weight is not None:
             raise ValueError("sample_weight is not offered on dask arrays: repeat rows instead")
-        settings = Settings.of(self)
-        rows = dask_rows(X, self._client(), self.patience)
-        found = fit(rows, settings)
-        keep(self, found, np.arange(len(found.points)), found.points.masses, found.labels)
-        self.n_features_in_ = rows.width
-        self.point_labels_: Ints = found.labels
-        self.labels_ = rows.map(found.vote.labels_of)
+        with unchanged_by_errors(self):
+            settings = Settings.of(self)
+            rows = dask_rows(X, self._client(), self.patience)
+            found = fit(rows, settings)
+            keep(self, found, np.arange(len(found.points)), found.points.masses, found.labels)
+            self.n_features_in_ = rows.width
+            self.point_labels_: Ints = found.labels
+            self.labels_ = rows.map(found.vote.labels_of)
         return self
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:

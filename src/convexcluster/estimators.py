@@ -6,6 +6,8 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from numbers import Real
 from pathlib import Path
@@ -27,6 +29,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .fit import Fit, fit
 from .graph import Graph
 from .labels import dual_coefficients
+from .numerics.threads import interruptible
 from .partition import means
 from .points import check_sample_weight, expand_graph, expand_path, expand_tree
 from .points.scales import warn_of_far_row, warn_of_scales
@@ -211,9 +214,12 @@ class KernelConvexClustering(
         Returns
         -------
         self
+
+        Notes
+        -----
+        An error or Ctrl-C leaves the estimator as it was before, fitted or not.
         """
-        before = dict(self.__dict__)
-        try:
+        with unchanged_by_errors(self):
             X = check_rows(self, X)
             settings = Settings.of(self)
             if settings.kernel_name != "precomputed":
@@ -222,11 +228,9 @@ class KernelConvexClustering(
             weight = check_sample_weight(sample_weight, X.shape[0])
             found = fit(array_rows(X, weight, settings.n_jobs), settings)
             labels = found.label_rows(X, weight)
-        except BaseException:  # the estimator is as it was before
-            self.__dict__ = before
-            raise
-        assert found.points.index is not None
-        return keep(self, found, found.points.index, weight, labels)
+            assert found.points.index is not None
+            keep(self, found, found.points.index, weight, labels)
+        return self
 
     @property
     def embedding_(self) -> Floats:
@@ -430,6 +434,18 @@ def check_rows(model: Any, X: Any, *, reset: bool = True) -> Any:
     return X
 
 
+@contextmanager
+def unchanged_by_errors(model: Any) -> Iterator[None]:
+    """Leave ``model`` as it was before the block if the block ends in an error or by Ctrl-C."""
+    before = dict(model.__dict__)
+    try:
+        with interruptible():
+            yield
+    except BaseException:
+        model.__dict__ = before
+        raise
+
+
 def keep(model: Any, found: Fit, index: Ints, weight: Floats, rows: Ints) -> Any:
     """Set the fitted attributes of ``model``, all at once, and delete those of an earlier fit.
 
@@ -464,9 +480,9 @@ def keep(model: Any, found: Fit, index: Ints, weight: Floats, rows: Ints) -> Any
     if unit != Unit():
         one = isinstance(model.gamma, Real)
         kept = {**unit.report(kept, one, model.labels == "fusion"), "_unit": unit}
-    for name in ("points_", "coarsening_", "point_labels_", "_unit"):
-        model.__dict__.pop(name, None)
-    model.__dict__.update(kept)
+    stale = ("points_", "coarsening_", "point_labels_", "_unit")
+    own = {name: value for name, value in model.__dict__.items() if name not in stale}
+    model.__dict__ = own | kept
     return model
 
 

@@ -6,7 +6,6 @@ call its stages, which are the functions below it, in the order in which they ru
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -19,6 +18,7 @@ from .embedding import embed
 from .graph import Graph, quotient
 from .kernels import Kernel
 from .labels import fusion_labels
+from .numerics.threads import Workers, interruptible
 from .partition import by_size, canonical, row_keys
 from .path.clusterpath import ClusterPath
 from .path.grid import grid_of_cells
@@ -118,6 +118,7 @@ class Fit:
         return labels
 
 
+@interruptible()
 def fit(rows: Rows, settings: Settings) -> Fit:
     """Cluster rows: the path of their points, the choice on it, its solution, and the proof."""
     settings.check_clusters(rows.n)
@@ -282,9 +283,9 @@ def run_path(
     if gammas is None and points.cells is not None:
         gammas = grid_of_cells(problem)
     asked = null is not None and settings.n_clusters is None and settings.selection == "auto"
-    with ThreadPoolExecutor(1) as ahead:
+    with Workers(1) as ahead:
         if asked:  # the null needs no path, and the choice will ask for it
-            ahead.submit(lambda: null.below)  # type: ignore[union-attr]
+            ahead.submit(getattr, null, "below")
         return path_of(
             problem,
             gammas,

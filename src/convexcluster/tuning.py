@@ -30,10 +30,10 @@ from .kernels import auto_bandwidth
 from .numerics.linkage import cut, expand
 from .optional import need
 from .partition import canonical
-from .path import solve_path
 from .path.clusterpath import ClusterPath
+from .path.solve import path_of
 from .points.units import exponent_of, numbers
-from .problem import Floats, Ints
+from .problem import Floats, Ints, Problem
 from .rows import Rows, array_rows
 from .selection import path_average, select, spread
 from .selection.average import PathAverage, average_tree, refine
@@ -209,8 +209,8 @@ class Judge:
         self, Z: Floats, graph: Graph, masses: Floats, index: Ints, gamma: Any
     ) -> Iterator[dict[str, Any]]:
         """Best k and its score for the path average (γ nan) and, with classes, for every γ."""
-        options: dict[str, Any] = {"masses": masses, "tol": SEARCH_TOL, "refine": False}
-        path = solve_path(Z, graph.edges, graph.weights, gamma, **options)
+        problem = Problem.of(Z, graph.edges, graph.weights, 0.0, masses)
+        path = path_of(problem, gamma, tol=SEARCH_TOL, refine=False)
         if self.classes is None:
             chosen = select(Z, graph, path, masses=masses, method=self.scoring)
             score = float(np.max(chosen.table["score"])) if chosen.table else 0.0

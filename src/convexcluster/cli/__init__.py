@@ -12,12 +12,23 @@ import traceback
 from collections.abc import Sequence
 
 from ..optional import need
+from . import interrupt
 from .refusal import Exit, Refusal
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command with ``arguments``, or those of the process; leave with an exit code."""
-    given = list(sys.argv[1:] if arguments is None else arguments)
+    with interrupt.watched(to_the_end=arguments is None):
+        try:
+            code = _code(list(sys.argv[1:] if arguments is None else arguments))
+        except KeyboardInterrupt:  # a second one, while the first was answered
+            code = Exit.INTERRUPTED
+        interrupt.ignore()
+    sys.exit(int(code))
+
+
+def _code(given: list[str]) -> int:
+    """Run the command, say what went wrong, and return the exit code."""
     try:
         code = _run(given)
         if code == Exit.INTERRUPTED:  # Typer turns Ctrl-C into this code, without a word
@@ -28,13 +39,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = Exit.DONE
     except BaseException as error:
+        interrupt.ignore()
         if isinstance(error, SystemExit):
             raise
         if "--debug" in given:
             traceback.print_exc()
         code, sentence = _explain(error)
         print(f"convexcluster: {sentence}", file=sys.stderr)
-    sys.exit(int(code))
+    return code
 
 
 def _run(arguments: list[str]) -> int:
@@ -49,9 +61,10 @@ def _run(arguments: list[str]) -> int:
 def _explain(error: BaseException) -> tuple[int, str]:
     """Exit code and sentence of an error."""
     text = " ".join(str(error).split())
-    if isinstance(error, Refusal):
+    if isinstance(error, Refusal) and (error.code == Exit.INTERRUPTED or not interrupt.seen()):
         return error.code, text
-    if isinstance(error, KeyboardInterrupt) or type(error).__name__ == "Abort":
+    stopped = isinstance(error, KeyboardInterrupt) or type(error).__name__ == "Abort"
+    if stopped or interrupt.seen():  # other packages may have made another error of it
         return Exit.INTERRUPTED, "interrupted; nothing was written"
     if hasattr(error, "format_message"):  # Typer's usage errors, whichever click it brings
         context = getattr(error, "ctx", None)

@@ -147,6 +147,10 @@ def reproduce(
                 Exit.USAGE,
             )
     chosen = list(TARGETS) if not names or "all" in names else list(names)
-    with collected_warnings(), working("reproducing") as advance:
-        run(chosen, out, progress=lambda k, name: advance(k, len(chosen), str(name)))
+    try:
+        with collected_warnings(), working("reproducing") as advance:
+            run(chosen, out, progress=lambda k, name: advance(k, len(chosen), str(name)))
+    except KeyboardInterrupt:
+        again = "what was finished is kept, and the same command goes on from there"
+        raise Refusal(f"interrupted; {again}", Exit.INTERRUPTED) from None
     print(to_json({"out": str(out), "done": chosen}) if common.json else str(out))

@@ -13,7 +13,7 @@ import os
 import secrets
 import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ import numpy as np
 
 from ..problem import Floats, Ints
 from ..storage import replacing
+from . import interrupt
 from .refusal import Exit, Refusal
 
 # The mark by which --force tells a folder of ours, which it may replace, from any other.
@@ -32,18 +33,24 @@ def output_folder(target: Path, *, force: bool) -> Iterator[Path]:
     """Yield an empty folder that becomes ``target`` if the block ends without an error."""
     check_folder(target, force=force)
     target = target.resolve()
+    work = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
+    made = [folder for folder in target.parents if not folder.exists()]
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        work = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
-        work.mkdir()
-    except OSError as error:
-        raise Refusal(f"cannot write {target}: {error.strerror}", Exit.OUTPUT) from error
-    try:
+        try:
+            work.mkdir(parents=True)
+        except OSError as error:
+            raise Refusal(f"cannot write {target}: {error.strerror}", Exit.OUTPUT) from error
         yield work
+        interrupt.commit()
         check_folder(target, force=force)  # it may have appeared while we were at work
         _swap(work, target)
-    finally:
+    except BaseException:
+        interrupt.ignore()
         shutil.rmtree(work, ignore_errors=True)
+        with suppress(OSError):  # others may have put something there
+            for folder in made:
+                folder.rmdir()
+        raise
 
 
 def check_folder(target: Path, *, force: bool) -> None:
@@ -83,6 +90,7 @@ def _swap(work: Path, target: Path) -> None:
 
 def write_file(target: Path, content: str, *, force: bool) -> None:
     """Write one file, atomically; an existing one only with ``force``."""
+    interrupt.commit()
     try:
         with replacing(target, overwrite=force) as file:
             file.write(content.encode())

@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from .threads import stop_if_asked
+
 
 def conjugate_gradients(
     apply: Callable[[Any, Any], object],
@@ -36,6 +38,7 @@ def conjugate_gradients(
     rho = 1.0
     goal = None
     for step in range(max_iter):
+        stop_if_asked()
         Y = None if plain else precondition(R)
         size = _inner(R, R if plain else Y)
         goal = enough(size) if goal is None else goal

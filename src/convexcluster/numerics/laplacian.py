@@ -52,14 +52,35 @@ def preconditioner(edges: Ints, weights: Floats, masses: Floats) -> Callable[[Fl
     return lambda X: X / diagonal
 
 
+# Numbers of a right-hand side from which its columns are solved a few at a time. SuperLU holds
+# Python's lock while it solves, which took six seconds for 10,000 × 256, and neither Ctrl-C nor
+# another thread came through. Half: nothing gained. Ten times: Ctrl-C waits half a second.
+AT_ONCE = 250_000
+
+# Columns at a time: in the plane 16 of them take a twentieth of the time of 256 together, as they
+# stay in the cache. Half: no faster. Twice: half again as long.
+FEW_COLUMNS = 16
+
+
 def _factored(system: sparse.csr_array) -> Callable[[Floats], Floats]:
     """Solve by a sparse factor; ordering and pivoting suit symmetric positive definite matrices."""
-    return splu(
+    factor = splu(
         sparse.csc_array(system),
         permc_spec="MMD_AT_PLUS_A",
         options={"SymmetricMode": True},
         diag_pivot_thresh=0.0,
-    ).solve
+    )
+
+    def solve(b: Floats) -> Floats:
+        if b.size <= AT_ONCE or b.ndim == 1:
+            return factor.solve(b)
+        Y = np.empty_like(b)
+        for at in range(0, b.shape[1], FEW_COLUMNS):
+            few = slice(at, at + FEW_COLUMNS)
+            Y[:, few] = factor.solve(np.ascontiguousarray(b[:, few]))
+        return Y
+
+    return solve
 
 
 # Any graph of this size factors within about a second.

@@ -1,26 +1,30 @@
 """Saving a path on the way, and going on from there.
 
-One :class:`~convexcluster.storage.Container`: the path so far, the arrays of every engine, and the
-fingerprint of problem and grid. The file is whole at any time; nothing in it is pickled.
+One :class:`~convexcluster.storage.Container`: the path so far, the γ that are still ahead, the
+arrays of every engine, and the fingerprint of problem and grid. A path that goes on from the file
+is the path without a stop. The file is whole at any time; nothing is pickled.
 """
 
 from __future__ import annotations
 
 import hashlib
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from ..storage import Container
+from ..storage import Container, FileRefused, check_writable, clear_partial
 from .clusterpath import ClusterPath
 from .collect import PathBuilder
 from .engine import Engine
 
-FILE = Container("convexcluster checkpoint", 3, {"ClusterPath": ClusterPath})
+FILE = Container("convexcluster checkpoint", 4, {"ClusterPath": ClusterPath})
 
 # Seconds between two saves: a fraction of what would be lost, and far above what one costs.
 EVERY = 5.0
+
+REMEDY = "delete it to solve the path from its start, or pass another file"
 
 
 def fingerprint(*parts: np.ndarray | str) -> str:
@@ -33,6 +37,14 @@ def fingerprint(*parts: np.ndarray | str) -> str:
     return digest.hexdigest()
 
 
+@dataclass(slots=True)
+class Agenda:
+    """The γ that are ``ahead``, the next one last, and how many more may be put between them."""
+
+    ahead: list[float]
+    spare: int
+
+
 class Checkpoint:
     """A file that belongs to one problem and grid."""
 
@@ -40,29 +52,46 @@ class Checkpoint:
         self.path, self.key = path, key
         self.saved = time.monotonic()
 
-    def load(self, engines: list[Engine], builder: PathBuilder) -> None:
-        """Restore engines and path if the file exists; refuse a file of another problem."""
+    def load(self, engines: list[Engine], builder: PathBuilder) -> Agenda | None:
+        """Restore engines and path and return what is ahead, if the file exists.
+
+        A file that cannot be read, written or continued is refused by a sentence.
+        """
         if not self.path.parent.is_dir():
-            raise FileNotFoundError(f"the folder of the checkpoint {self.path} does not exist")
-        if not self.path.exists():
-            return
-        stored = FILE.read(self.path)
-        if stored["key"] != self.key:
-            raise ValueError(
-                f"{self.path} is a checkpoint of another problem or grid: "
-                "delete it, or pass another file"
+            raise FileNotFoundError(
+                f"the folder of the checkpoint {self.path} does not exist: "
+                "make it, or pass a file in another folder"
             )
+        try:
+            clear_partial(self.path)
+            check_writable(self.path)
+            if not self.path.exists():
+                return None
+            stored = FILE.read(self.path)
+        except FileRefused as error:
+            raise ValueError(f"{error}; {REMEDY}") from error
+        except OSError as error:
+            raise OSError(
+                f"the checkpoint {self.path} cannot be written or read ({error.strerror}): "
+                "pass a file in another folder"
+            ) from error
+        if stored["key"] != self.key:
+            raise ValueError(f"{self.path} is a checkpoint of another problem or grid; {REMEDY}")
         builder.restore(stored["path"])
         for engine, arrays in zip(engines, stored["engines"], strict=True):
             engine.restore(arrays)
+        return Agenda(stored["ahead"].tolist(), stored["spare"])
 
-    def save(self, engines: list[Engine], builder: PathBuilder, last: bool) -> None:
-        """Write the state after a γ, if it is time or the ``last`` one."""
+    def save(self, engines: list[Engine], builder: PathBuilder, agenda: Agenda) -> None:
+        """Write the state after a γ, if it is time or the last one."""
+        last = not agenda.ahead
         if not last and time.monotonic() - self.saved < EVERY:
             return
         state = {
             "key": self.key,
             "path": builder.build(last),
+            "ahead": np.array(agenda.ahead, dtype=np.float64),
+            "spare": agenda.spare,
             "engines": [engine.to_arrays() for engine in engines],
         }
         FILE.write(self.path, state)

@@ -6,7 +6,7 @@ does not depend on the number of threads, so results do not either.
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from itertools import repeat
 
@@ -45,7 +45,7 @@ class Components:
     relative: bool  # whether ``tol`` is relative to a bound of F at each γ, not to the scale
     # what each engine was made from, so that a path can go back to an earlier state
     inputs: list[tuple[Floats, Floats, Ints, Floats, bool]] = field(default_factory=list)
-    pool: ThreadPoolExecutor | None = None  # threads lent to the engine of a graph in one piece
+    pool: Executor | None = None  # threads lent to the engine of a graph in one piece
 
     @classmethod
     def of(cls, problem: Problem, tol: float, certify: bool, relative: bool) -> Components:
@@ -80,7 +80,7 @@ class Components:
         parts.shares = [share / total for share in parts.shares]
         return parts
 
-    def lend(self, pool: ThreadPoolExecutor | None) -> None:
+    def lend(self, pool: Executor | None) -> None:
         """Lend the threads to a graph in one piece; several pieces use them side by side."""
         self.pool = pool if len(self.engines) == 1 else None
         for engine in self.engines:
@@ -114,7 +114,7 @@ class Components:
             known = max(known, sum(engine.first_bound(gamma) for engine in self.engines))
         return self.tol * known
 
-    def advance(self, gamma: float, pool: ThreadPoolExecutor) -> State:
+    def advance(self, gamma: float, pool: Executor) -> State:
         """Solve all parts at γ and put them together."""
         room = max(self.allowed(gamma) - self.lost, 0.0)
         over = map if len(self.engines) == 1 else pool.map

@@ -304,9 +304,13 @@ class Engine:
             level.forget()
         self.last = np.empty((0, 0))
 
+    def _rotating(self) -> list[Level]:
+        """The levels that have coordinates: all, or the top if there is no way back down."""
+        return self.levels if self.certify else self.levels[-1:]
+
     def _rotate(self, Q: Floats) -> None:
         self.basis = Q if self.basis is None else self.basis @ Q
-        for level in self.levels if self.certify else self.levels[-1:]:
+        for level in self._rotating():
             level.rotate(Q)
         if self.last.size:
             self.last = np.ascontiguousarray(self.last @ Q)
@@ -317,12 +321,15 @@ class Engine:
         # before anything fuses duals follow from the points
         Lam = [self.levels[0].Lam, self.levels[-1].Lam, self.last]
         Lam = Lam if self.newton is None else [np.empty((0, 0))] * 3
+        # rotated level by level: sums of the samples' rotated rows would round otherwise
+        MZ = [] if self.basis is None else [level.MZ for level in self._rotating()]
         return {
             "lam": Lam[0],
             "top": Lam[1],
             "last": Lam[2],
             "used": self.used,
             "basis": np.empty((0, 0)) if self.basis is None else self.basis,
+            "MZ": np.concatenate(MZ) if MZ else np.empty((0, 0)),
             "numbers": np.array([self.gamma, self.gamma_before, self.lost, self.dual_value]),
             "sizes": np.array([level.n for level in self.levels], dtype=np.int64),
             "parents": np.concatenate([np.empty(0, dtype=np.int64), *parents]),
@@ -346,6 +353,10 @@ class Engine:
             at += size
         if arrays["top"].size:
             self.levels[-1].Lam[:] = arrays["top"]
+        at = 0
+        for level in self._rotating() if arrays["MZ"].size else ():  # to the last bit
+            level.MZ = arrays["MZ"][at : at + level.n]
+            at += level.n
         if self.certify or len(self.levels) == 1:
             base.refresh()
         else:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..numerics.threads import stop_if_asked
 from ..problem import Ints
 from .levels import Level
 
@@ -36,6 +37,7 @@ def side_by_side(
     pool: Executor | None, task: Callable[..., Any], jobs: Sequence[tuple[Any, ...]]
 ) -> list[Any]:
     """Results of ``task(*job)``, at most two jobs: the second one in ``pool`` if there is one."""
+    stop_if_asked()
     if pool is None or len(jobs) < 2:
         return [task(*job) for job in jobs]
     second = pool.submit(task, *jobs[1])

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..numerics.threads import threads
+from ..numerics.threads import Workers, interruptible, threads
 from ..problem import Problem
-from .checkpoint import Checkpoint, fingerprint
+from .checkpoint import Agenda, Checkpoint, fingerprint
 from .clusterpath import ClusterPath
 from .collect import PathBuilder
 from .components import Components
@@ -78,7 +78,9 @@ def solve_path(
         Called after each γ as ``callback(step, total, gamma, n_clusters, relative_gap)``.
     checkpoint : path, optional
         File to which the state is saved every few seconds; if it exists, the path goes on
-        from there. It must belong to the same problem and grid.
+        from there and ends as it would have without a stop. A file that is damaged, that belongs
+        to another problem, grid or version, or that cannot be written is refused before the
+        first γ.
     max_gammas : int
         Length of the automatic grid.
     refine : bool
@@ -88,6 +90,7 @@ def solve_path(
     -------
     ClusterPath
         With ``complete=False`` and the steps that were done if it was interrupted (Ctrl-C).
+        Nothing can be selected on such a path.
 
     Examples
     --------
@@ -107,6 +110,7 @@ def solve_path(
         checkpoint=checkpoint,
         max_gammas=max_gammas,
         refine=refine,
+        partial=True,
     )
 
 
@@ -122,8 +126,12 @@ def path_of(
     checkpoint: str | os.PathLike[str] | None = None,
     max_gammas: int = GAMMAS,
     refine: bool = True,
+    partial: bool = False,
 ) -> ClusterPath:
-    """:func:`solve_path` of a problem that is already checked; its own γ plays no part."""
+    """:func:`solve_path` of a problem that is already checked; its own γ plays no part.
+
+    Ctrl-C raises KeyboardInterrupt, unless ``partial`` asks for the steps that were done.
+    """
     if certify not in CERTIFY:
         raise ValueError(f"certify must be one of {CERTIFY}, got {certify!r}")
     if tol_relative_to not in RELATIVE_TO:
@@ -135,28 +143,27 @@ def path_of(
     parts = Components.of(problem, tol, certify == "path", tol_relative_to == "objective")
     extra = int(EXTRA * max_gammas) if gammas is None and refine else 0
     builder = PathBuilder(problem.masses, parts.scale, parts.origin, parts.basis)
-    saved = None
+    agenda, saved = Agenda(grid.tolist()[::-1], extra), None
     if checkpoint is not None:
         key = fingerprint(*given, grid, np.array([tol]), repr((certify, tol_relative_to, extra)))
         saved = Checkpoint(Path(checkpoint), key)
-        saved.load(parts.engines, builder)
+        agenda = saved.load(parts.engines, builder) or agenda
     complete, count = True, threads(n_jobs)
-    done = builder.gammas[-1] if builder.gammas else -1.0
-    ahead = grid[grid > done].tolist()[::-1]
-    spare = extra - (len(builder.gammas) - len(grid) + len(ahead))
     try:
-        with ThreadPoolExecutor(count) as pool:
+        with interruptible(), Workers(count) as pool:
             parts.lend(pool if count > 1 else None)
-            for gamma, state in _states(parts, builder, ahead, spare, pool):
+            for gamma, state in _states(parts, builder, agenda, pool):
                 step, gap = len(builder.gammas), state.gap / parts.scale if parts.scale > 0 else 0.0
                 good = state.gap <= parts.allowed(gamma)
                 found = state.labels, state.centers, gap, good, state.pairs, state.values
                 builder.add(gamma, *found)
                 if saved is not None:
-                    saved.save(parts.engines, builder, last=not ahead)
+                    saved.save(parts.engines, builder, agenda)
                 if callback is not None:
-                    callback(step, step + 1 + len(ahead), gamma, len(state.centers), gap)
+                    callback(step, step + 1 + len(agenda.ahead), gamma, len(state.centers), gap)
     except KeyboardInterrupt:
+        if not partial:
+            raise
         complete = False
     return builder.build(complete)
 
@@ -164,25 +171,24 @@ def path_of(
 def _states(
     parts: Components,
     builder: PathBuilder,
-    ahead: list[float],
-    spare: int,
-    pool: ThreadPoolExecutor,
+    agenda: Agenda,
+    pool: Executor,
 ) -> Iterator[tuple[float, State]]:
-    """Solve the γ that are ``ahead``, the next one last, and take each off the list.
+    """Solve the γ of the agenda, and take each off it.
 
-    Where clusters merge in a rush, a γ halfway is put before the next one, ``spare`` times at most.
+    Where clusters merge in a rush, a γ halfway is put before the next one.
     """
-    while ahead:
-        gamma = ahead[-1]
-        kept = parts.to_arrays() if spare > 0 and builder.gammas else None
+    while agenda.ahead:
+        gamma = agenda.ahead[-1]
+        kept = parts.to_arrays() if agenda.spare > 0 and builder.gammas else None
         state = parts.advance(gamma, pool)
         if kept is not None:
             before, count = builder.gammas[-1], len(builder.centers[-1])
             middle = halfway(before, gamma, count, len(state.centers))
             if middle is not None:
                 parts.restore(kept)
-                ahead.append(middle)
-                spare -= 1
+                agenda.ahead.append(middle)
+                agenda.spare -= 1
                 continue
-        ahead.pop()
+        agenda.ahead.pop()
         yield gamma, state

@@ -71,6 +71,8 @@ class ClusterPathDisplay:
         γ of these clusters; None if they were given.
     n_samples : int
     axis_names : tuple of str
+    complete : bool
+        False if the path was interrupted before the end of its grid.
 
     Notes
     -----
@@ -85,6 +87,7 @@ class ClusterPathDisplay:
     gamma: float | None
     n_samples: int
     axis_names: tuple[str, str]
+    complete: bool = True
 
     @classmethod
     def from_path(
@@ -122,7 +125,7 @@ class ClusterPathDisplay:
         if ranks is None:
             ranks = cluster_ranks(chosen, colour_ranks(path.to_linkage()))
         names = plane.axis_names(kernel)
-        return cls(tracks, gammas, chosen[keep], ranks, gamma, len(first), names)
+        return cls(tracks, gammas, chosen[keep], ranks, gamma, len(first), names, path.complete)
 
     @classmethod
     def from_estimator(cls, estimator: Any, **options: Any) -> ClusterPathDisplay:
@@ -152,7 +155,7 @@ class ClusterPathDisplay:
         ax.plot(*end.T, "o", ms=7, mfc="white", mec=INK, zorder=3, label="_rings")
         by = "by label" if self.gamma is None else f"at γ = {self.gamma:.3g}"
         title = (
-            f"Clusterpath to γ = {self.gammas[-1]:.3g}, coloured {by}\n"
+            f"Clusterpath to γ = {self.gammas[-1]:.3g}{_cut_off(self.complete)}, coloured {by}\n"
             f"{counted_samples(m, self.n_samples)}; rings: centroids at the last γ"
         )
         tidy(ax, title, *self.axis_names)
@@ -175,6 +178,8 @@ class ClusterCountDisplay:
         Chosen γ.
     lifetime : tuple of float or None
         γ at which the chosen partition is first seen and at which it is first gone.
+    complete : bool
+        False if the path was interrupted before the end of its grid.
     """
 
     gammas: Floats
@@ -182,6 +187,7 @@ class ClusterCountDisplay:
     certified: np.ndarray
     gamma: float | None
     lifetime: tuple[float, float] | None
+    complete: bool = True
 
     @classmethod
     def from_path(cls, path: ClusterPath, gamma: float | None = None) -> ClusterCountDisplay:
@@ -189,7 +195,7 @@ class ClusterCountDisplay:
         gammas = np.asarray(path.gammas, dtype=np.float64)
         counts = np.asarray(path.n_clusters)
         lifetime = None if gamma is None else _lifetime(path, float(gamma))
-        return cls(gammas, counts, np.asarray(path.certified), gamma, lifetime)
+        return cls(gammas, counts, np.asarray(path.certified), gamma, lifetime, path.complete)
 
     @classmethod
     def from_estimator(cls, estimator: Any) -> ClusterCountDisplay:
@@ -225,8 +231,14 @@ class ClusterCountDisplay:
             ax.set_ylim(bottom=0)
         whole_numbers(ax)
         ax.legend(frameon=False)
-        tidy(ax, "Clusters along the path", "fusion strength γ", "number of clusters")
+        title = f"Clusters along the path{_cut_off(self.complete)}"
+        tidy(ax, title, "fusion strength γ", "number of clusters")
         return ax
+
+
+def _cut_off(complete: bool) -> str:
+    """What a title says of a path that was interrupted."""
+    return "" if complete else ", where it was interrupted"
 
 
 def _lifetime(path: ClusterPath, gamma: float) -> tuple[float, float]:

@@ -34,8 +34,8 @@ from ..graph import Graph
 from ..kernels import resolve_kernel
 from ..labels import elbow, sse_curve, ward_tree
 from ..numerics.linkage import cut
-from ..path import solve_path
-from ..problem import Floats, Ints
+from ..path.solve import path_of
+from ..problem import Floats, Ints, Problem
 from ..weights import build_graph
 
 # Settings of each method and preprocessing. Twice as many double the hours of Table 1; with half as
@@ -106,10 +106,8 @@ def path_partitions(
 ) -> Iterator[Partition]:
     """Ward's tree on the centroids at every γ of one path: the elbow's k and the given ones."""
     graph = paper_graph(X, params, median_distance(X))
-    path = solve_path(
-        Z,
-        graph.edges,
-        graph.weights,
+    path = path_of(
+        Problem.of(Z, graph.edges, graph.weights, 0.0),
         [params["gamma"]] if "gamma" in params else None,
         tol=PATH_TOL,
         max_gammas=GAMMAS,

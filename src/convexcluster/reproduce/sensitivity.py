@@ -9,9 +9,10 @@ import numpy as np
 
 from ..labels import fusion_labels, sse_curve, ward_tree
 from ..numerics.linkage import cut
-from ..path import solve_path
+from ..path.solve import path_of
 from ..plots import ElbowDisplay
 from ..plots.appearance import COLOURS, MARKERS, log_axis, tidy
+from ..problem import Problem
 from ..solvers import solve
 from . import paper, score, table1
 from .cells import Cell, Page, Result, Results
@@ -144,7 +145,8 @@ def tuned_real(name: str, settings: dict[str, Any]) -> Result:
     params, unit = settings["params"], median_distance(X)
     graph = paper_graph(X, params, unit)
     Z = gaussian_points(X, params["sigma1"] * unit)
-    path = solve_path(Z, graph.edges, graph.weights, [params["gamma"]])
+    problem = Problem.of(Z, graph.edges, graph.weights, 0.0)
+    path = path_of(problem, [params["gamma"]])
     fused, C = path.labels(gamma=params["gamma"]), path.centroids(params["gamma"])
     masses = np.bincount(fused).astype(np.float64)
     tree = ward_tree(C, masses)

@@ -12,13 +12,13 @@ workers change the result.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from ..numerics.threads import threads
+from ..numerics.threads import Workers, threads
 from ..problem import Floats
 from .blocks import Blocks, as_blocks
 
@@ -143,7 +143,7 @@ class LocalRows:
 
         if self.jobs == 1:
             return fold(map(run, range(len(self.blocks))), combine)
-        with ThreadPoolExecutor(self.jobs) as pool:
+        with Workers(self.jobs) as pool:
 
             def ahead() -> Iterable[T]:  # joblib's generator would not wait for its consumer
                 waiting: list[Future[T]] = []

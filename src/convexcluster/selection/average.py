@@ -55,6 +55,15 @@ class PathAverage:
         return _average(path, np.array([step]), self.atoms)
 
 
+def check_complete(path: ClusterPath) -> None:
+    """Refuse a path that was interrupted: clusters that it did not reach would not be compared."""
+    if not path.complete:
+        raise ValueError(
+            f"the path was interrupted after {len(path)} values of γ, and nothing can be selected "
+            "on a part of it: solve it to its end"
+        )
+
+
 def spread(path: ClusterPath, scale: float | None = None) -> Floats:
     """Spread of the centroids at every γ, as a share of that of the samples.
 
@@ -86,6 +95,7 @@ def path_average(
 
     ``scale`` is that of :func:`spread`.
     """
+    check_complete(path)
     steps = telling_steps(path, scale) if steps is None else np.asarray(steps, dtype=np.int64)
     labels = [path.labels(step=t) for t in steps]
     atoms = _atoms(labels, path.centers[steps[0]], path.masses)

@@ -19,7 +19,7 @@ from ..optional import need
 from ..partition import canonical
 from ..path.clusterpath import ClusterPath
 from ..problem import Floats, Ints
-from .average import average_tree, path_average, refine
+from .average import average_tree, check_complete, path_average, refine
 from .null import Null, greatest_count
 from .scores import SELECTORS, Candidates, Selector, stability
 
@@ -119,6 +119,7 @@ def select(
     >>> select(Z, graph, path, masses=np.ones(4), n_clusters=2).labels
     array([0, 0, 1, 1])
     """
+    check_complete(path)
     if len(masses) == 1 or path.scale <= 0 or not len(path):
         return _alike(masses, path)
     if labels == "fusion":

@@ -19,7 +19,6 @@ and Hastie, J. R. Stat. Soc. B 2001 (the gap statistic); Hartigan and Hartigan, 
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -28,6 +27,7 @@ from scipy.linalg import eigh
 from scipy.special import ndtr, ndtri
 
 from ..graph import Graph
+from ..numerics.threads import Workers, stop_if_asked
 from ..problem import Floats
 
 # Graphs are cheap, and their eigenvalues vary little: twelve give a spread to compare with.
@@ -137,10 +137,11 @@ class Null:
         margins = Margins.of(X, rng)
 
         def of_null(random: Floats) -> Floats:
+            stop_if_asked()
             return log_eigenvalues(self.graph(margins.draw(random)))
 
         randoms = [margins.random(rng) for _ in range(GRAPHS)]
-        with ThreadPoolExecutor(2) as pool:  # most of a null is compiled, and two run at once
+        with Workers(2) as pool:  # most of a null is compiled, and two run at once
             null = list(pool.map(of_null, randoms))
         count = min(len(own), *(len(row) for row in null))  # equal rows are one node
         table = np.array([row[:count] for row in null])

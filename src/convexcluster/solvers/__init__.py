@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..certificate import duality_gap
+from ..numerics.threads import interruptible
 from ..problem import Floats, Problem, Solution, Status
 from . import admm, algorithm1, ama, auto, mm, ssnal, sweeps
 from .driver import drive
@@ -92,6 +93,7 @@ def solve(
     return solve_problem(problem, solver=solver, tol=tol, max_iter=max_iter, warm=warm)
 
 
+@interruptible()
 def solve_problem(
     problem: Problem,
     *,

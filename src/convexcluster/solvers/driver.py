@@ -15,6 +15,7 @@ import numpy as np
 from ..certificate import dual_point, duality_gap, project
 from ..loops.clusters import join
 from ..loops.edges import means
+from ..numerics.threads import stop_if_asked
 from ..problem import Floats, Problem, Solution, Status
 
 
@@ -60,6 +61,7 @@ def drive(
             return best
     status, n_iter, milestone, idle = Status.STALLED, 0, np.inf, 0
     for n_iter, point in enumerate(method.iterates(problem, warm, target), start=1):
+        stop_if_asked()
         if n_iter % method.every and n_iter != 1 and n_iter < limit:
             continue
         A, gap = polish(problem, point, target)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -39,3 +40,32 @@ def replacing(path: str | os.PathLike[str], *, overwrite: bool = True) -> Iterat
             os.link(aside, path)  # fails if the target exists, without a race
     finally:
         aside.unlink(missing_ok=True)
+
+
+def check_writable(path: str | os.PathLike[str]) -> None:
+    """Raise the OSError that writing ``path`` by :func:`replacing` would end in."""
+    path = Path(path)
+    aside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    try:
+        aside.touch(exist_ok=False)
+    finally:
+        aside.unlink(missing_ok=True)
+
+
+def clear_partial(path: str | os.PathLike[str]) -> None:
+    """Delete what a killed process left of writing ``path``; no other process may be writing it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     count = Path(folder, ".name.0123abcd").write_bytes(b"ha")
+    ...     clear_partial(f"{folder}/name")
+    ...     os.listdir(folder)
+    []
+    """
+    path = Path(path)
+    partial = re.compile(re.escape(f".{path.name}.") + "[0-9a-f]{8}")
+    for beside in path.parent.iterdir():
+        if partial.fullmatch(beside.name):
+            beside.unlink(missing_ok=True)
