@@ -282,10 +282,10 @@ def run_path(
     gammas = settings.gamma
     if gammas is None and points.cells is not None:
         gammas = grid_of_cells(problem)
-    asked = null is not None and settings.n_clusters is None and settings.selection == "auto"
+    asks = settings.n_clusters is None and settings.selection == "auto"
     with Workers(1) as ahead:
-        if asked:  # the null needs no path, and the choice will ask for it
-            ahead.submit(getattr, null, "below")
+        if null is not None and asks:  # the null needs no path, and the choice will ask for it
+            ahead.submit(null.measure)
         return path_of(
             problem,
             gammas,

@@ -123,6 +123,10 @@ class Null:
     planar: bool = False  # whether the samples are points of the plane or of space
     seed: int = 0
 
+    def measure(self) -> None:
+        """Draw the null and compare with it now; the answer is kept for the choice."""
+        _ = self.below
+
     @cached_property
     def below(self) -> tuple[Floats, Floats]:
         """δ₂, δ₃, …: how far log λ₂, … lie below the medians of the null's; and the null's spreads.
