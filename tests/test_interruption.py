@@ -72,6 +72,8 @@ def partial_path():
 # Beyond eight dimensions a resumed path is the path up to rounding: sums may round differently
 # where memory lies differently, and clusters on the verge of fusing do so a γ earlier or later.
 ROUNDED = ("wide", "uncertified")
+# What may then differ in its bits; of a certified path `assert_within_radii` bounds the rest.
+FIELDS = {"gaps", "fusion_values", "centers"}
 
 
 # a fit
@@ -223,6 +225,11 @@ def test_a_path_that_stops_after_every_step_is_the_path(name, tmp_path, monkeypa
         assert as_bytes(again) == as_bytes(whole)
     elif whole.certified.all():
         assert_within_radii(whole, again)
+    else:
+        expected, found = as_bytes(whole), as_bytes(again)
+        assert {field for field in expected if expected[field] != found[field]} <= FIELDS
+        for one, other in zip(whole.centers, again.centers):
+            np.testing.assert_allclose(other, one, rtol=0, atol=1e-4 * np.sqrt(whole.scale))
 
 
 def test_the_problems_refine_rotate_and_have_parts(monkeypatch):
@@ -266,8 +273,7 @@ def killed(name, kills, folder, seed):
     found = json.loads(done.stdout)
     assert found["killed"] == kills
     assert found["complete"]
-    assert "gammas" not in found["differ"]
-    assert name in ROUNDED or not found["differ"]
+    assert set(found["differ"]) <= (FIELDS if name in ROUNDED else set())
     assert found["left"] == ["answer", "whole"]
 
 

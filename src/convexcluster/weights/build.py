@@ -107,7 +107,7 @@ FEW_FEATURES = 3
 
 # Neighbours that are asked for where only mutual ones count, per neighbour that is wanted. Of seven
 # neighbours in the plane five or six return the choice: ten leave as many edges as seven one-sided
-# ones. Fourteen join the arms of a spiral; seven leave groups of a few samples to bridges.
+# ones. Fourteen lose spirals drawn at random.
 ASKED = 10 / 7
 
 
