@@ -37,6 +37,7 @@ from .points.units import Unit, power
 from .problem import Floats, Ints, Status, check_finite
 from .rows import array_rows
 from .rows.tables import check_table
+from .selection import Selection
 from .settings import Callback, Settings
 
 # Neighbours unless the user asks. A graph of as few samples as that is complete without a warning.
@@ -466,7 +467,7 @@ def keep(model: Any, found: Fit, index: Ints, weight: Floats, rows: Ints) -> Any
         "dual_coef_": dual_coefficients(problem, solution.A, labels)[:, index] * share,
         "path_": expand_path(found.path, index, weight),
         "linkage_": linkage,
-        "selection_": replace(found.selection, labels=rows, linkage=linkage),
+        "selection_": on_rows(found.selection, index, rows, linkage),
         "certificate_": found.certificate,
         "n_iter_": int(solution.n_iter),
         "graph_": expand_graph(Graph(problem.edges, problem.weights), index),
@@ -484,6 +485,12 @@ def keep(model: Any, found: Fit, index: Ints, weight: Floats, rows: Ints) -> Any
     own = {name: value for name, value in model.__dict__.items() if name not in stale}
     model.__dict__ = own | kept
     return model
+
+
+def on_rows(selection: Selection, index: Ints, labels: Ints, linkage: Floats) -> Selection:
+    """The selection by rows: its labels and those of its layers, and the tree."""
+    layers = tuple(replace(layer, labels=layer.labels[index]) for layer in selection.layers)
+    return replace(selection, labels=labels, linkage=linkage, layers=layers)
 
 
 def _warn(found: Fit, model: Any) -> None:

@@ -13,13 +13,14 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from .boundaries import BESIDE, Boundaries
 from .certificate import Certificate, certify, on_rows
 from .embedding import embed
 from .graph import Graph, quotient
 from .kernels import Kernel
 from .labels import fusion_labels
-from .numerics.threads import Workers, interruptible
-from .partition import by_size, canonical, row_keys
+from .numerics.threads import interruptible
+from .partition import by_size, canonical, first, row_keys
 from .path.clusterpath import ClusterPath
 from .path.grid import grid_of_cells
 from .path.solve import path_of
@@ -38,10 +39,12 @@ from .points.passes import PIECES
 from .points.units import Unit, exponent_of, power
 from .problem import Floats, Ints, Problem, Solution, Status
 from .rows import LocalRows, Plan, Rows, array_rows
-from .selection import Null, Selection, select, select_at
+from .selection import Selection, select, select_at
+from .selection.tension import tension
 from .settings import Settings
 from .solvers import prove, routed, solve_problem
-from .weights import FEW_FEATURES, automatic_graph, build_graph
+from .weights.valleys import LEAST
+from .weights import FEW_FEATURES, automatic_graph, build_graph, valleys, with_valleys
 
 # The relative gap of a path of which one γ is certified, by solving there once more. The choice
 # looks at centroids in units of their spread, which is a hundredth of the samples' at least.
@@ -63,8 +66,6 @@ SPARE_CELLS = 0.5
 GRAPHED_ROWS = 100_000
 GRAPHED_FEATURES = 3
 
-# Fewest samples with a null: of fewer than neighbours and eigenvalues nothing can be said.
-FEWEST_WITH_NULL = 10
 
 
 @dataclass(frozen=True)
@@ -130,18 +131,18 @@ def fit(rows: Rows, settings: Settings) -> Fit:
     spare = 0 if sample is None else int(SPARE_CELLS * plan.cells)
     own = graph_of_rows(rows, points, settings)
     while True:
-        graph = build_penalty(points, own, settings)
+        found = find_valleys(points, settings)
+        graph, wide = build_penalty(points, own, settings, found)
         problem = Problem(points.Z, graph.edges, graph.weights, 0.0, points.masses)
         tol = gap_to_reach(points, problem, settings)
         if settings.one_gamma:
             path, choice, solution = solve_one(problem.at(settings.gamma), tol, settings)
         else:
-            null = make_null(points, graph, sample, settings)
-            path = run_path(problem, points, tol, null, settings)
-            choice = choose(problem, points, path, null, settings)
+            path = run_path(problem, points, tol, settings)
+            choice = choose(problem, points, path, found, settings)
             solution = solve_chosen(problem.at(choice.gamma), path, choice, tol, settings)
         problem = problem.at(choice.gamma)
-        error = coarsening_error(rows, points, own, problem, solution)
+        error = coarsening_error(rows, points, wide, problem, solution)
         if error is None or spare < PIECES or is_bearable(error, points):
             break
         points, spare = cut_finer(rows, points, error, spare), 0
@@ -212,14 +213,45 @@ def graph_of_rows(rows: Rows, points: Points, settings: Settings) -> Graph | Non
     return weigh(rows.X, rows.masses, settings)
 
 
-def build_penalty(points: Points, own: Graph | None, settings: Settings) -> Graph:
-    """The graph of the penalty: between the points, or that of the rows summed between cells."""
+def find_valleys(points: Points, settings: Settings) -> Boundaries | None:
+    """Valleys of the density between points of few features, where they show the clusters.
+
+    None where the graph is not built from the features, and where the density shows no structure or
+    not as many clusters as were asked for: thin curves of few samples have clusters without
+    valleys, and the path decides.
+    """
+    features = points.X.shape[1] <= FEW_FEATURES and not sparse.issparse(points.X)
+    automatic = settings.automatic_weights and settings.weights == "knn"
+    asked = settings.labels == "auto" and not settings.one_gamma and not settings.weighs_in_embedding
+    if not (features and automatic and asked):
+        return None
+    k, least = settings.n_clusters, float(settings.min_cluster_size or LEAST)
+    found = valleys(points.X, points.masses, k, least)
+    if found is None or (found.count == 1 if k is None else found.height(int(k)) <= BESIDE):
+        return None
+    return found
+
+
+def build_penalty(
+    points: Points, own: Graph | None, settings: Settings, found: Boundaries | None = None
+) -> tuple[Graph, Graph | None]:
+    """The graph of the penalty between the points, and that of the rows that it sums, if any.
+
+    Edges across valleys that were ``found`` are weak.
+    """
     if own is not None:
         assert points.index is not None
-        return quotient(own.edges, own.weights, points.index)
+        if found is not None:
+            labels = found.labels(settings.n_clusters)[points.index]
+            own = with_valleys(own, found, labels, first(points.index))
+        return quotient(own.edges, own.weights, points.index), own
     if settings.weighs_in_embedding:
-        return weigh(points.Z, points.masses, settings, features=False)
-    return weigh(points.X, points.masses, settings, distinct=points.distinct)
+        return weigh(points.Z, points.masses, settings, features=False), None
+    graph = weigh(points.X, points.masses, settings, distinct=points.distinct)
+    if found is not None:
+        labels = found.labels(settings.n_clusters)
+        graph = with_valleys(graph, found, labels, np.arange(len(labels)))
+    return graph, None
 
 
 def weigh(
@@ -248,70 +280,45 @@ def gap_to_reach(points: Points, problem: Problem, settings: Settings) -> float:
     return settings.gap_for(points.embedding.trace_error, problem.scale, cut)
 
 
-def make_null(
-    points: Points, graph: Graph, sample: Floats | None, settings: Settings
-) -> Null | None:
-    """Structureless data to compare with, where the graph is built from dense features."""
-    automatic = settings.automatic_weights and settings.weights == "knn"
-    if not automatic or settings.weighs_in_embedding or sparse.issparse(points.X):
-        return None
-    if sample is None:
-        assert points.index is not None
-        X = points.X[points.index]
-    else:
-        X = sample
-    if (len(points) if sample is None else len(sample)) < FEWEST_WITH_NULL:
-        return None
-    few = X.shape[1] <= FEW_FEATURES
-    # of few features another graph is scored than the one of the penalty (see automatic_graph)
-    if few and sample is None:
-        graph = weigh(points.X, points.masses, settings, scored=True, distinct=True)
-    return Null(X, graph, partial(_scored_graph, settings), few, settings.null_seed)
-
-
-def _scored_graph(settings: Settings, X: Floats) -> Graph:
-    """The graph of a sample whose cuts are counted."""
-    merged = merge_equal(X, np.ones(len(X)))
-    return weigh(merged.X, merged.masses, settings, scored=True, distinct=True)
-
-
-def run_path(
-    problem: Problem, points: Points, tol: float, null: Null | None, settings: Settings
-) -> ClusterPath:
+def run_path(problem: Problem, points: Points, tol: float, settings: Settings) -> ClusterPath:
     """Solve every γ of the path, to a gap that is enough to choose by."""
     gammas = settings.gamma
     if gammas is None and points.cells is not None:
         gammas = grid_of_cells(problem)
-    asks = settings.n_clusters is None and settings.selection == "auto"
-    with Workers(1) as ahead:
-        if null is not None and asks:  # the null needs no path, and the choice will ask for it
-            ahead.submit(null.measure)
-        return path_of(
-            problem,
-            gammas,
-            tol=max(tol, OUTLINE) if settings.certify == "selected" else tol,
-            certify=settings.certify,
-            n_jobs=settings.threads,
-            callback=settings.progress,
-            refine=False,  # the selectors weigh γ by its logarithm, and need no more of them
-        )
+    return path_of(
+        problem,
+        gammas,
+        tol=max(tol, OUTLINE) if settings.certify == "selected" else tol,
+        certify=settings.certify,
+        n_jobs=settings.threads,
+        callback=settings.progress,
+        refine=False,  # tensions weigh γ by its logarithm, and need no more of them
+    )
 
 
 def choose(
-    problem: Problem, points: Points, path: ClusterPath, null: Null | None, settings: Settings
+    problem: Problem,
+    points: Points,
+    path: ClusterPath,
+    found: Boundaries | None,
+    settings: Settings,
 ) -> Selection:
     """Choose γ and the number of clusters on the path."""
+    k = _clusters(problem, settings)
+    if settings.labels == "agglomerative":
+        step = middle_step(path)
+        fused = path.labels(step=step)
+        A = path.centroids(path.gammas[step])[fused]
+        return select_at(A, fused, path.gammas[step], masses=problem.masses, n_clusters=k, labels="agglomerative")
+    if found is None and settings.labels == "auto":
+        found = tension(path, Graph(problem.edges, problem.weights), points.X.shape[1] if not settings.weighs_in_embedding else len(points), k)
     return select(
         problem.Z,
-        Graph(problem.edges, problem.weights),
         path,
-        masses=problem.masses,
-        n_clusters=_clusters(problem, settings),
-        labels=settings.labels,
+        found,
+        n_clusters=k,
         method=settings.selection,
         min_cluster_size=settings.min_cluster_size,
-        null=null,
-        scale=None if points.cells is None else points.scale,
     )
 
 

@@ -14,6 +14,7 @@ from .build import (
     user_graph,
 )
 from .formulas import WEIGHTS, Neighbourhood, local_scales
+from .valleys import valleys, with_valleys
 
 __all__ = [
     "FEW_FEATURES",
@@ -25,4 +26,6 @@ __all__ = [
     "connected",
     "local_scales",
     "user_graph",
+    "valleys",
+    "with_valleys",
 ]
