@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from numbers import Real
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, Self, cast
 
@@ -28,9 +28,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .fit import Fit, fit
 from .graph import Graph
-from .labels import dual_coefficients
+from .labels import cut, dual_coefficients
 from .numerics.threads import interruptible
-from .partition import means
+from .partition import by_size, means
 from .points import check_sample_weight, expand_graph, expand_path, expand_tree
 from .points.scales import warn_of_far_row, warn_of_scales
 from .points.units import Unit, power
@@ -126,7 +126,8 @@ class KernelConvexClustering(
     linkage_ : ndarray of shape (n_samples − 1, 4)
         Tree that the labels were cut from, in SciPy's format.
     selection_ : Selection
-        Candidates with their scores, and the confidence of the choice.
+        The choice, the other numbers of clusters that would stand (``layers``), the verdict and
+        the confidence.
     graph_ : Graph
         Edges i < j between samples and their weights; of equal samples the first has the edges.
     certificate_ : Certificate
@@ -310,6 +311,33 @@ class KernelConvexClustering(
         X = check_rows(self, X, reset=False)
         unit: Unit = getattr(self, "_unit", Unit())
         return unit.scale(X)
+
+    def cut(self, n_clusters: int) -> Ints:
+        """Labels for another number of clusters, from the tree that ``labels_`` were cut from.
+
+        Nothing is fitted again: ``gamma_``, ``centroids_`` and the certificate stay those of
+        ``labels_``.
+
+        Parameters
+        ----------
+        n_clusters : int
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Numbered by falling size, as ``labels_``.
+
+        Examples
+        --------
+        >>> from convexcluster import KernelConvexClustering
+        >>> X = [[0.0], [0.1], [1.0], [1.1], [9.0], [9.1]]
+        >>> KernelConvexClustering(2).fit(X).cut(3)
+        array([0, 0, 1, 1, 2, 2])
+        """
+        check_is_fitted(self)
+        if isinstance(n_clusters, bool) or not isinstance(n_clusters, Integral):
+            raise ValueError(f"n_clusters must be a whole number, got {n_clusters!r}")
+        return by_size(cut(self.linkage_, int(n_clusters)), self.path_.masses)
 
     def fit_transform(
         self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None

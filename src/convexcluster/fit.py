@@ -40,7 +40,7 @@ from .points.units import Unit, exponent_of, power
 from .problem import Floats, Ints, Problem, Solution, Status
 from .rows import LocalRows, Plan, Rows, array_rows
 from .selection import Selection, select, select_at
-from .selection.tension import tension
+from .selection.tension import spread, tension
 from .settings import Settings
 from .solvers import prove, routed, solve_problem
 from .weights.valleys import LEAST
@@ -60,6 +60,10 @@ BEARABLE_OF_LOST = 0.25
 
 # Cells that may be added so, as a share of those there are: the path on them takes as much longer.
 SPARE_CELLS = 0.5
+
+# Share of the samples' spread that the centroids have at the γ of a path whose centroids are joined
+# by Ward's tree: clusters are formed and have not met. From 0.03 to 0.3 the trees are much the same.
+HALFWAY = 0.1
 
 # Rows and features up to which the graph of all rows is built beside their cells, so that the
 # certificate is about that graph: its neighbours are found, and flows on it factored, in seconds.
@@ -260,7 +264,6 @@ def weigh(
     settings: Settings,
     *,
     features: bool = True,
-    scored: bool = False,
     distinct: bool = False,
 ) -> Graph:
     """The graph on the rows of X that the settings ask for."""
@@ -270,7 +273,7 @@ def weigh(
         "distinct": distinct,
     }
     if settings.automatic_weights and settings.weights == "knn":
-        return automatic_graph(X, features=features, scored=scored, **options)
+        return automatic_graph(X, features=features, **options)
     return build_graph(X, settings.weights, bandwidth=settings.weight_bandwidth, **options)
 
 
@@ -306,12 +309,13 @@ def choose(
     """Choose γ and the number of clusters on the path."""
     k = _clusters(problem, settings)
     if settings.labels == "agglomerative":
-        step = middle_step(path)
-        fused = path.labels(step=step)
-        A = path.centroids(path.gammas[step])[fused]
-        return select_at(A, fused, path.gammas[step], masses=problem.masses, n_clusters=k, labels="agglomerative")
+        gamma = float(path.gammas[np.argmin(np.abs(np.log(spread(path) + 1e-12) - np.log(HALFWAY)))])
+        fused = path.labels(gamma=gamma)
+        A = path.centroids(gamma)[fused]
+        options: dict[str, Any] = {"n_clusters": k, "labels": "agglomerative"}
+        return select_at(A, fused, gamma, masses=problem.masses, **options)
     if found is None and settings.labels == "auto":
-        found = tension(path, Graph(problem.edges, problem.weights), points.X.shape[1] if not settings.weighs_in_embedding else len(points), k)
+        found = tension(path, Graph(problem.edges, problem.weights), features_of(points, settings), k)
     return select(
         problem.Z,
         path,
@@ -320,6 +324,11 @@ def choose(
         method=settings.selection,
         min_cluster_size=settings.min_cluster_size,
     )
+
+
+def features_of(points: Points, settings: Settings) -> int:
+    """Features in which distances are measured; those of an embedding are many."""
+    return len(points) if settings.weighs_in_embedding else int(points.X.shape[1])
 
 
 def _clusters(problem: Problem, settings: Settings) -> int | None:

@@ -232,11 +232,6 @@ class Settings:
             return self.verbose
         return show_progress if self.verbose else None
 
-    @property
-    def null_seed(self) -> int:
-        """Seed of the structureless samples."""
-        return int(self.random_state) if isinstance(self.random_state, Integral) else 0
-
     def sample_seed(self) -> int:
         """Seed of the rows that are drawn for landmarks; a generator gives another each time."""
         if self.random_state is None:

@@ -139,3 +139,43 @@ def judge(basin, lower, ends, depth, level, inner, least, masses, share):  # typ
         failed[b] = max(failed[a], failed[b])
         if enough:
             failed[b] = max(failed[b], depth[t])
+
+
+@njit(cache=True, nogil=True)
+def sides(pairs, rank, mass, tops, least):  # type: ignore[no-untyped-def]
+    """The densest mode of either side of each boundary, and the mass of the lesser side.
+
+    ``pairs`` are modes, the faintest boundary first; ``mass`` is that of the basin of each mode.
+    """
+    parent, highest, total = np.arange(len(mass)), np.arange(len(mass)), mass.copy()
+    for t in range(len(pairs)):
+        a, b = find(parent, pairs[t, 0]), find(parent, pairs[t, 1])
+        tops[t, 0], tops[t, 1] = highest[a], highest[b]
+        least[t] = min(total[a], total[b])
+        if rank[highest[a]] > rank[highest[b]]:
+            a, b = b, a
+        parent[b] = a
+        total[a] += total[b]
+
+
+@njit(cache=True, nogil=True)
+def between(pairs, heights, first, second, out):  # type: ignore[no-untyped-def]
+    """Height of the boundary between two modes each: the least that joins them.
+
+    ``pairs`` with ``heights`` are the boundaries, the faintest first, over modes 0 … len(pairs).
+    """
+    n = len(pairs) + 1
+    parent, node, above = np.arange(n), np.arange(n), np.arange(2 * n - 1)
+    for t in range(n - 1):
+        a, b = find(parent, pairs[t, 0]), find(parent, pairs[t, 1])
+        above[node[a]] = above[node[b]] = n + t
+        parent[b] = a
+        node[a] = n + t
+    for q in range(len(first)):
+        a, b = first[q], second[q]
+        while a != b:
+            if a < b:
+                a = above[a]
+            else:
+                b = above[b]
+        out[q] = heights[a - n] if a >= n else 0.0

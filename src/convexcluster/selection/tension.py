@@ -29,7 +29,7 @@ def tensions(path, edges, few):
         total[apart] += length * np.minimum(1.0 - np.einsum("ij,ij->i", A[i[apart]], A[j[apart]]), 1.0)
     return total
 
-def tension(path, graph: Graph, n_features: int, n_clusters: int | None) -> Boundaries:
+def tension(path, graph: Graph, n_features: int, n_clusters: int | None = None) -> Boundaries:
     few = n_features <= 3
     t = tensions(path, graph.edges, few)
     n = path.n_samples

@@ -117,19 +117,17 @@ def automatic_graph(
     n_neighbors: int,
     masses: Floats,
     features: bool = True,
-    scored: bool = False,
     distinct: bool = False,
 ) -> Graph:
     """Build the graph of the defaults, with mean weighted degree 1, so that γ has one scale.
 
     Of at most three features distances are Euclidean, since turning the axes must change nothing,
     and neighbours mutual. Of more features distances are Manhattan's and neighbours one-sided too.
-    The columns of an embedding are no ``features``, and its distances are Euclidean. A graph whose
-    cuts are ``scored`` has one-sided neighbours too: with more edges it is known better how hard a
-    curve is to cut. Of ``distinct`` rows, checked, no two are equal.
+    The columns of an embedding are no ``features``, and its distances are Euclidean. Of
+    ``distinct`` rows, checked, no two are equal.
     """
     metric, asked = automatic_neighbors(X, n_neighbors, features=features)
-    only_mutual = features and X.shape[1] <= FEW_FEATURES and not scored
+    only_mutual = features and X.shape[1] <= FEW_FEATURES
     return build_graph(
         X,
         "mutual" if only_mutual else "local",
