@@ -88,7 +88,9 @@ SMALL = 5_000
 # n b² bounds the operations of a factor of bandwidth b; minimum degree needs far fewer, but grows
 # alike. Graphs of points in two or three dimensions stay below for n in the tens of thousands,
 # graphs of points in many dimensions, whose factors fill up, do not; on these gradients are fast.
-BAND_WORK = 3e11
+# At this bound both take as long for 16 columns; at ten times it a factor takes three times as long
+# as gradients, at a tenth of it a quarter.
+BAND_WORK = 3e10
 
 
 def factors_cheaply(system: sparse.csr_array) -> bool:

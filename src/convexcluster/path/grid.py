@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..graph import widest
+from ..graph import edge_lengths, widest
 from ..problem import Floats, Ints, Problem
 
 # Decades from the upper end down to the first γ. Half: merges of dense clusters fall below the grid
@@ -74,7 +74,7 @@ def _earliest(Z: Floats, edges: Ints, weights: Floats, masses: Floats) -> Floats
     """
     i, j = edges.T
     speed = (np.bincount(i, weights, len(Z)) + np.bincount(j, weights, len(Z))) / masses
-    return np.linalg.norm(Z[i] - Z[j], axis=1) / (speed[i] + speed[j])
+    return edge_lengths(Z, edges) / (speed[i] + speed[j])
 
 
 def halfway(before: float, gamma: float, k_before: int, k: int) -> float | None:

@@ -13,6 +13,7 @@ from scipy import sparse
 from scipy.spatial import KDTree
 from sklearn.neighbors import NearestNeighbors
 
+from ..graph import edge_lengths as row_distances
 from ..kernels import Samples, is_sparse
 from ..problem import Floats, Ints
 
@@ -210,12 +211,4 @@ def edge_lengths(X: Samples, edges: Ints, *, metric: str = "euclidean") -> Float
         from ..loops.distances import pair_lengths
 
         return pair_lengths(_plain(X), np.ascontiguousarray(i), np.ascontiguousarray(j))
-    out = np.empty(len(edges))
-    step = max(1, 4_000_000 // max(1, X.shape[1]))
-    for s in range(0, len(edges), step):
-        difference = X[i[s : s + step]] - X[j[s : s + step]]
-        if is_sparse(difference):
-            out[s : s + step] = np.sqrt(difference.multiply(difference).sum(axis=1))
-        else:
-            out[s : s + step] = np.sqrt(np.einsum("ek,ek->e", difference, difference))
-    return out
+    return row_distances(X, edges)
