@@ -41,7 +41,7 @@ from .rows import LocalRows, Plan, Rows, array_rows
 from .selection import Null, Selection, select, select_at
 from .settings import Settings
 from .solvers import prove, routed, solve_problem
-from .weights import FEW_FEATURES, automatic_graph, build_graph
+from .weights import FEW_FEATURES, Nearest, automatic_graph, automatic_nearest, build_graph
 
 # The relative gap of a path of which one γ is certified, by solving there once more. The choice
 # looks at centroids in units of their spread, which is a hundredth of the samples' at least.
@@ -130,13 +130,14 @@ def fit(rows: Rows, settings: Settings) -> Fit:
     spare = 0 if sample is None else int(SPARE_CELLS * plan.cells)
     own = graph_of_rows(rows, points, settings)
     while True:
-        graph = build_penalty(points, own, settings)
+        nearest = nearest_points(points, own, settings)
+        graph = build_penalty(points, own, settings, nearest)
         problem = Problem(points.Z, graph.edges, graph.weights, 0.0, points.masses)
         tol = gap_to_reach(points, problem, settings)
         if settings.one_gamma:
             path, choice, solution = solve_one(problem.at(settings.gamma), tol, settings)
         else:
-            null = make_null(points, graph, sample, settings)
+            null = make_null(points, graph, sample, settings, nearest)
             path = run_path(problem, points, tol, null, settings)
             choice = choose(problem, points, path, null, settings)
             solution = solve_chosen(problem.at(choice.gamma), path, choice, tol, settings)
@@ -146,7 +147,7 @@ def fit(rows: Rows, settings: Settings) -> Fit:
             break
         points, spare = cut_finer(rows, points, error, spare), 0
     solution, certificate = proved(points, problem, choice, solution, error, settings, unit)
-    vote = make_vote(points, by_size(choice.labels, points.masses), settings)
+    vote = make_vote(points, by_size(choice.labels, points.masses), settings, nearest)
     return Fit(points, problem, path, choice, solution, certificate, error, unit, vote)
 
 
@@ -212,14 +213,26 @@ def graph_of_rows(rows: Rows, points: Points, settings: Settings) -> Graph | Non
     return weigh(rows.X, rows.masses, settings)
 
 
-def build_penalty(points: Points, own: Graph | None, settings: Settings) -> Graph:
+def nearest_points(points: Points, own: Graph | None, settings: Settings) -> Nearest | None:
+    """Neighbours of the points, found once for both graphs and for the vote; None if not needed."""
+    if own is not None or not settings.automatic_graph or not points.distinct or len(points) < 2:
+        return None
+    placed = settings.weighs_in_embedding
+    X = points.Z if placed else points.X
+    return automatic_nearest(X, settings.n_neighbors, features=not placed)
+
+
+def build_penalty(
+    points: Points, own: Graph | None, settings: Settings, nearest: Nearest | None = None
+) -> Graph:
     """The graph of the penalty: between the points, or that of the rows summed between cells."""
     if own is not None:
         assert points.index is not None
         return quotient(own.edges, own.weights, points.index)
     if settings.weighs_in_embedding:
-        return weigh(points.Z, points.masses, settings, features=False)
-    return weigh(points.X, points.masses, settings, distinct=points.distinct)
+        return weigh(points.Z, points.masses, settings, features=False, nearest=nearest)
+    distinct = points.distinct
+    return weigh(points.X, points.masses, settings, distinct=distinct, nearest=nearest)
 
 
 def weigh(
@@ -230,6 +243,7 @@ def weigh(
     features: bool = True,
     scored: bool = False,
     distinct: bool = False,
+    nearest: Nearest | None = None,
 ) -> Graph:
     """The graph on the rows of X that the settings ask for."""
     options: dict[str, Any] = {
@@ -237,8 +251,8 @@ def weigh(
         "masses": masses,
         "distinct": distinct,
     }
-    if settings.automatic_weights and settings.weights == "knn":
-        return automatic_graph(X, features=features, scored=scored, **options)
+    if settings.automatic_graph:
+        return automatic_graph(X, features=features, scored=scored, nearest=nearest, **options)
     return build_graph(X, settings.weights, bandwidth=settings.weight_bandwidth, **options)
 
 
@@ -249,11 +263,14 @@ def gap_to_reach(points: Points, problem: Problem, settings: Settings) -> float:
 
 
 def make_null(
-    points: Points, graph: Graph, sample: Floats | None, settings: Settings
+    points: Points,
+    graph: Graph,
+    sample: Floats | None,
+    settings: Settings,
+    nearest: Nearest | None = None,
 ) -> Null | None:
     """Structureless data to compare with, where the graph is built from dense features."""
-    automatic = settings.automatic_weights and settings.weights == "knn"
-    if not automatic or settings.weighs_in_embedding or sparse.issparse(points.X):
+    if not settings.automatic_graph or settings.weighs_in_embedding or sparse.issparse(points.X):
         return None
     if sample is None:
         assert points.index is not None
@@ -265,7 +282,8 @@ def make_null(
     few = X.shape[1] <= FEW_FEATURES
     # of few features another graph is scored than the one of the penalty (see automatic_graph)
     if few and sample is None:
-        graph = weigh(points.X, points.masses, settings, scored=True, distinct=True)
+        how: dict[str, Any] = {"scored": True, "distinct": True, "nearest": nearest}
+        graph = weigh(points.X, points.masses, settings, **how)
     return Null(X, graph, partial(_scored_graph, settings), few, settings.null_seed)
 
 
@@ -424,7 +442,9 @@ def proved(
     return solution, replace(certificate, relative_radius=relative, is_bound=embedding.is_bound)
 
 
-def make_vote(points: Points, labels: Ints, settings: Settings) -> Vote:
+def make_vote(
+    points: Points, labels: Ints, settings: Settings, nearest: Nearest | None = None
+) -> Vote:
     """The rule that labels rows, in the space in which the graph measures distances."""
     placed = settings.weighs_in_embedding
     return Vote.of(
@@ -434,4 +454,5 @@ def make_vote(points: Points, labels: Ints, settings: Settings) -> Vote:
         row_keys(points.X),
         n_neighbors=settings.n_neighbors,
         embedding=points.embedding if placed else None,
+        nearest=nearest,
     )

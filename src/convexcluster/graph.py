@@ -53,11 +53,11 @@ def edge_lengths(Z: Any, edges: Ints) -> Floats:
     out = np.empty(len(edges))
     step = max(1, DIFFERENCES // max(1, Z.shape[1]))
     for s in range(0, len(edges), step):
-        difference = Z[i[s : s + step]] - Z[j[s : s + step]]
-        if sparse.issparse(difference):
-            out[s : s + step] = np.sqrt(difference.multiply(difference).sum(axis=1))
-        else:
+        difference: Any = Z[i[s : s + step]] - Z[j[s : s + step]]
+        if isinstance(difference, np.ndarray):
             out[s : s + step] = np.sqrt(np.einsum("ek,ek->e", difference, difference))
+        else:
+            out[s : s + step] = np.sqrt(difference.multiply(difference).sum(axis=1))
     return out
 
 

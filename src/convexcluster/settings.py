@@ -211,6 +211,11 @@ class Settings:
         return isinstance(self.weights, str) and isinstance(self.weight_bandwidth, str)
 
     @property
+    def automatic_graph(self) -> bool:
+        """Whether the graph is that of the defaults."""
+        return self.automatic_weights and self.weights == "knn"
+
+    @property
     def merges_equal_rows(self) -> bool:
         """Whether equal rows may be one point: their graph is built here, from the rows."""
         return self.automatic_weights and self.kernel_name != "precomputed"
@@ -294,9 +299,7 @@ class Settings:
         linear, given = self.kernel_name == "linear", self.kernel_name == "precomputed"
         e -= e % 2 if given else 0
         mass = 0 if rows.masses is None else self._unit_of_masses(rows.masses)
-        graph_of_masses = isinstance(self.weights, str) and not (
-            self.automatic_weights and self.weights == "knn"
-        )
+        graph_of_masses = isinstance(self.weights, str) and not self.automatic_graph
         space = e if linear else e // 2 if given else 0
         unit = Unit(e, space, mass, mass if graph_of_masses else 0)
         return unit, self._in_units(unit, values)

@@ -8,18 +8,22 @@ ties in :mod:`~convexcluster.weights.neighbors`, the edges that join components 
 from .build import (
     FEW_FEATURES,
     automatic_graph,
+    automatic_nearest,
     automatic_neighbors,
     build_graph,
     connected,
     user_graph,
 )
 from .formulas import WEIGHTS, Neighbourhood, local_scales
+from .neighbors import Nearest
 
 __all__ = [
     "FEW_FEATURES",
     "WEIGHTS",
+    "Nearest",
     "Neighbourhood",
     "automatic_graph",
+    "automatic_nearest",
     "automatic_neighbors",
     "build_graph",
     "connected",

@@ -87,7 +87,8 @@ def _shortest_out(X: Floats, squares: Floats, piece: np.ndarray, labels: Ints) -
     back = distances(X[rest].mean(axis=0))
     own = own[back[own] <= u + back[rest].max()]
     if X.shape[1] <= TREE_DIMENSION:
-        length, found = KDTree(X[own]).query(X[rest], distance_upper_bound=u * (1 + SLACK))
+        tree = KDTree(X[own])
+        length, found = map(np.asarray, tree.query(X[rest], distance_upper_bound=u * (1 + SLACK)))
     else:
         found, length = pairwise_distances_argmin_min(X[rest], X[own])
     close = np.flatnonzero(length <= length.min() + slack)
