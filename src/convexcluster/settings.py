@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
+from functools import cached_property, partial
 from numbers import Integral, Real
 from typing import Any, TypeGuard
 
@@ -21,6 +21,7 @@ from sklearn.utils import check_random_state
 from .embedding import EMBEDDINGS
 from .kernels import STATIONARY, Kernel, resolve_kernel
 from .numerics.threads import threads
+from .partition import has_copies, sorted_rows
 from .path.grid import check_gammas
 from .path.solve import CERTIFY
 from .points.units import Unit, exponent_of, numbers, power
@@ -406,13 +407,18 @@ class Settings:
             raise ValueError("coarsen=False needs all rows in memory: use the estimator itself")
         # with fewer rows than cells every row is a cell of its own
         n = 2**62 if rows.n is None else max(rows.n, 2)
-        return plan_fit(
-            n,
-            rows.width,
-            self.rank_of_cells(rows.width),
+        of = partial(
+            plan_fit,
+            d=rows.width,
+            rank=self.rank_of_cells(rows.width),
             max_memory=self.max_memory,
             coarsen=False if why else self.coarsen,
         )
+        plan = of(n)
+        merges = self.merges_equal_rows and self.coarsen == "auto" and not elsewhere
+        if plan.coarse and merges and has_copies(rows.X):
+            return of(max(len(sorted_rows(rows.X)[0]), 2))
+        return plan
 
     def rank_of_cells(self, width: int) -> int:
         """Greatest dimension of the embedding of cells of rows with ``width`` columns."""
