@@ -15,7 +15,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from joblib import effective_n_jobs
 from sklearn.datasets import make_moons
+from threadpoolctl import threadpool_info
 
 import convexcluster
 import kill_and_resume
@@ -454,3 +456,19 @@ def test_a_command_interrupted_at_any_moment_writes_all_or_nothing(tmp_path, moo
         assert process.returncode in (0, 130, -signal.SIGINT), said
         assert left == (["data.csv", "results"] if process.returncode == 0 else ["data.csv"])
     assert codes.count(130) > 10
+
+
+def blas_threads():
+    return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+
+
+def test_blas_leaves_the_cores_to_workers_and_has_them_back_when_the_last_has_ended():
+    before, share = blas_threads(), max(1, effective_n_jobs(-1) // 2)
+    first, second = Workers(1), Workers(2)
+    first.__enter__()
+    second.__enter__()
+    assert all(count <= share for count in blas_threads())
+    first.__exit__(None, None, None)
+    assert all(count <= share for count in blas_threads())
+    second.__exit__(ValueError, None, None)  # left by an error
+    assert blas_threads() == before

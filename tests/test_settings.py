@@ -5,7 +5,7 @@ import pytest
 
 from convexcluster import ConvexClustering, KernelConvexClustering
 from convexcluster.out_of_core import fit_large
-from convexcluster.settings import Settings
+from convexcluster.settings import AXES, PLANE_AXES, Settings
 from convexcluster.tuning import tune
 
 X = np.random.default_rng(0).normal(size=(40, 2))
@@ -108,3 +108,18 @@ def test_the_linear_kernel_has_no_rank_to_cut():
     assert not Settings(kernel="linear").cuts_rank(1_001)
     assert not Settings(kernel="rbf", rank=300).cuts_rank(1_001)
     assert not Settings(kernel="rbf", gamma=1.0).cuts_rank(1_001)
+
+
+def test_an_automatic_path_runs_on_fewer_axes_where_nothing_else_needs_them():
+    plane, wide = (Settings().embedding_options(5_000, width) for width in (2, 10))
+    assert (plane["axes"], wide["axes"]) == (PLANE_AXES, AXES)
+    for given in (
+        {"certify": "path"},
+        {"weight_space": "embedding"},
+        {"rank": 300},
+        {"gamma": 1.0},
+        {"embedding": "greedy"},
+        {"kernel": "cosine"},
+        {"kernel": "precomputed"},
+    ):
+        assert "axes" not in Settings(**given).embedding_options(5_000, 2), given

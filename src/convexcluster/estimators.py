@@ -97,7 +97,8 @@ class KernelConvexClustering(
         Whether every γ of the path is solved to ``tol`` or only the one that is chosen.
     coarsen : {"auto", False, True} or int
         Whether rows are first grouped into at most that many cells (8,000 if not a number), whose
-        cost is ``certificate_.coarsening_error``; "auto" beyond 20,000 rows or if memory is short.
+        cost is ``certificate_.coarsening_error``; "auto" beyond 20,000 distinct rows, or 50,000 of
+        at most three columns, or if memory is short.
     max_memory : int or str, optional
         Bytes, or e.g. "4GB"; by default half of what the machine has at hand.
     random_state : int, RandomState or None

@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
+from functools import cached_property, partial
 from numbers import Integral, Real
 from typing import Any, TypeGuard
 
@@ -19,8 +19,9 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 
 from .embedding import EMBEDDINGS
-from .kernels import Kernel, resolve_kernel
+from .kernels import STATIONARY, Kernel, resolve_kernel
 from .numerics.threads import threads
+from .partition import has_copies, sorted_rows
 from .path.grid import check_gammas
 from .path.solve import CERTIFY
 from .points.units import Unit, exponent_of, numbers, power
@@ -28,16 +29,29 @@ from .problem import Floats, check_gamma
 from .rows import Plan, Rows, parse_bytes, plan_fit
 from .selection import SELECTORS
 from .solvers import resolve_solver
-from .weights import WEIGHTS
+from .weights import FEW_FEATURES, WEIGHTS
 
 Callback = Callable[[int, int, float, int, float], None]
 
 LABELS = ("auto", "fusion", "agglomerative")
 WEIGHT_SPACES = ("input", "embedding")
 
-# Dimensions of the embedding of cells, and of more rows than FULL_RANK, unless the user asks. The
-# time of a path is proportional to them; what is lost is measured and part of the certificate.
+# Pivots of the embedding of cells, and of more rows than FULL_RANK, unless the user asks. Half as
+# many leave few axes to choose from; twice as many take up to four times as long. What is lost is
+# measured and part of the certificate.
 RANK = 256
+
+# Principal axes of the pivots on which an automatic path runs, of points of the plane or of space.
+# Its time is proportional to them. Against 256, half as many change the number of clusters on 6 of
+# 13 data sets, these on 2, and twice as many on 2 as well.
+PLANE_AXES = 64
+
+# The same of rows with more features: half as many change it on 4 of 16 data sets, these on 2.
+AXES = 128
+
+# Rows among which pivots are looked for: eight for each. Half as many miss pivots in thin places,
+# twice as many take twice as long.
+PIVOT_ROWS = 2_000
 
 # Rows up to which an automatic path is embedded at full rank. At twice as many the path of a kernel
 # takes more than twice the time. One γ is always solved at the rank that ``embedding_tol`` needs.
@@ -211,6 +225,11 @@ class Settings:
         return isinstance(self.weights, str) and isinstance(self.weight_bandwidth, str)
 
     @property
+    def automatic_graph(self) -> bool:
+        """Whether the graph is that of the defaults."""
+        return self.automatic_weights and self.weights == "knn"
+
+    @property
     def merges_equal_rows(self) -> bool:
         """Whether equal rows may be one point: their graph is built here, from the rows."""
         return self.automatic_weights and self.kernel_name != "precomputed"
@@ -245,19 +264,36 @@ class Settings:
         automatic = self.embedding == "auto" and self.rank is None and not self.one_gamma
         return automatic and n > FULL_RANK and self.kernel_name != "linear"
 
-    def embedding_options(self, n: int, *, of_sample: bool = False) -> dict[str, Any]:
+    def axes(self, width: int) -> int | None:
+        """Principal axes on which an automatic path of rows with ``width`` columns runs.
+
+        None means all: where the graph is that of the embedding, where every γ is certified, and of
+        kernels that do not decay.
+        """
+        decays = self.kernel_name in STATIONARY
+        if self.weighs_in_embedding or self.certify == "path" or not decays:
+            return None
+        return PLANE_AXES if width <= FEW_FEATURES else AXES
+
+    def embedding_options(self, n: int, width: int, *, of_sample: bool = False) -> dict[str, Any]:
         """Options of :func:`convexcluster.embedding.embed` for n points, or for a sample of rows.
 
-        The embedding of a sample is made of landmarks, so that other rows can be placed in it.
+        The points have ``width`` columns. The embedding of a sample is made of landmarks, so that
+        other rows can be placed in it.
         """
-        method, rank, linear = self.embedding, self.rank, self.kernel_name == "linear"
-        if of_sample and not linear:
-            method = "pivoted" if method == "auto" else method
-            rank = min(RANK, n) if rank is None else rank
-        elif self.cuts_rank(n):
-            rank = RANK
-        common = {"tol": self.embedding_tol, "random_state": self.random_state}
-        return {"method": method, "rank": rank, **common}
+        options: dict[str, Any] = {"method": self.embedding, "rank": self.rank}
+        options |= {"tol": self.embedding_tol, "random_state": self.random_state}
+        if of_sample and self.kernel_name != "linear":
+            if self.embedding == "auto":
+                options["method"] = "pivoted"
+            if self.rank is None:
+                options["rank"] = min(RANK, n)
+        if self.cuts_rank(n):
+            options["rank"] = min(RANK, n)
+            axes = self.axes(width)
+            if axes is not None:
+                options |= {"method": "auto", "axes": axes, "sample": PIVOT_ROWS}
+        return options
 
     def gap_for(self, lost: float, scale: float, cut: bool) -> float:
         """The relative gap to reach: ``tol``, or a small share of what a cut rank has lost."""
@@ -289,9 +325,7 @@ class Settings:
         linear, given = self.kernel_name == "linear", self.kernel_name == "precomputed"
         e -= e % 2 if given else 0
         mass = 0 if rows.masses is None else self._unit_of_masses(rows.masses)
-        graph_of_masses = isinstance(self.weights, str) and not (
-            self.automatic_weights and self.weights == "knn"
-        )
+        graph_of_masses = isinstance(self.weights, str) and not self.automatic_graph
         space = e if linear else e // 2 if given else 0
         unit = Unit(e, space, mass, mass if graph_of_masses else 0)
         return unit, self._in_units(unit, values)
@@ -368,17 +402,25 @@ class Settings:
             raise ValueError("coarsen=False needs all rows in memory: use the estimator itself")
         # with fewer rows than cells every row is a cell of its own
         n = 2**62 if rows.n is None else max(rows.n, 2)
-        return plan_fit(
-            n,
-            rows.width,
-            self.rank_of_cells(rows.width),
+        of = partial(
+            plan_fit,
+            d=rows.width,
+            rank=self.rank_of_cells(rows.width),
             max_memory=self.max_memory,
             coarsen=False if why else self.coarsen,
         )
+        plan = of(n)
+        merges = self.merges_equal_rows and self.coarsen == "auto" and not elsewhere
+        if plan.coarse and merges and has_copies(rows.X):
+            return of(max(len(sorted_rows(rows.X)[0]), 2))
+        return plan
 
     def rank_of_cells(self, width: int) -> int:
         """Greatest dimension of the embedding of cells of rows with ``width`` columns."""
-        return width if self.kernel_name == "linear" else self.rank or RANK
+        if self.kernel_name == "linear":
+            return width
+        automatic = self.axes(width) if self.embedding == "auto" else None
+        return self.rank or automatic or RANK
 
     def key(self, *names: str) -> tuple[Any, ...]:
         """The values of some parameters as a dictionary key; what has no hash is its identity."""

@@ -11,7 +11,7 @@ from sklearn.metrics.pairwise import pairwise_kernels
 
 from ..problem import Floats, Ints
 from .checks import BLOCK, Samples, check_features, check_gram, is_sparse
-from .formulas import KERNELS, SPARSE, precomputed
+from .formulas import KERNELS, SPARSE, STATIONARY, precomputed
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Kernel:
         """k(x, x) for every row of X, block by block."""
         if self.is_precomputed:
             return np.diagonal(X).copy()
-        if self.name in ("rbf", "laplacian", "matern"):
+        if self.name in STATIONARY:
             return np.ones(X.shape[0])
         size = 64  # the block computes size² entries to keep size of them
         blocks = [self(X[s : s + size]).diagonal() for s in range(0, X.shape[0], size)]

@@ -77,7 +77,6 @@ def sweep(
                 A[j, 0] += t0 * y
                 A[j, 1] += t1 * y
         return
-    t = np.empty(r, A.dtype)
     for p in range(passes):
         for q in range(size):
             e = part[q] if p % 2 == 0 else part[size - 1 - q]
@@ -94,13 +93,12 @@ def sweep(
             s = one - one
             for k in range(r):
                 v = row[k] + h * (ai[k] - aj[k])
-                t[k] = v
                 s += v * v
             f = one
             if s > bound:
                 f = np.sqrt(bound / s)
             for k in range(r):
-                v = t[k] * f
+                v = f * (row[k] + h * (ai[k] - aj[k]))
                 d = v - row[k]
                 row[k] = v
                 ai[k] -= d * x
@@ -166,16 +164,9 @@ def momentum(
             aj[k] += d * y
 
 
-@njit(cache=True, nogil=True, fastmath=SUMS, error_model="numpy")
 def dual_loss(masses: Floats, A: Reals) -> float:
     """½ Σ m‖a‖², which falls as the dual rises."""
-    total = 0.0
-    for i in range(len(masses)):
-        s = A[i, 0] - A[i, 0]
-        for k in range(A.shape[1]):
-            s += A[i, k] * A[i, k]
-        total += 0.5 * masses[i] * s
-    return total
+    return 0.5 * float(masses @ np.einsum("ik,ik->i", A, A))
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS, error_model="numpy")

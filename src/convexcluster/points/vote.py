@@ -26,7 +26,7 @@ from ..embedding import Embedding
 from ..kernels import check_features, is_sparse
 from ..partition import row_keys
 from ..problem import Floats, Ints
-from ..weights import automatic_neighbors, local_scales
+from ..weights import Nearest, automatic_neighbors, local_scales
 from ..weights.formulas import EXPONENT
 from ..weights.neighbors import tied_points
 
@@ -80,8 +80,11 @@ class Vote:
         *,
         n_neighbors: int,
         embedding: Embedding | None = None,
+        nearest: Nearest | None = None,
     ) -> Vote:
         """The vote of points; of equal ones the first has the word, with the mass of all.
+
+        ``nearest`` are the neighbours of the automatic graph, where they are known.
 
         Examples
         --------
@@ -93,10 +96,14 @@ class Vote:
         n_clusters = int(labels.max()) + 1
         _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
         if len(first) < len(keys):
+            nearest = None
             X, labels, keys = X[first], labels[first], keys[first]
             masses = np.bincount(inverse.ravel(), masses).astype(np.float64)
         metric, k = automatic_neighbors(X, n_neighbors, features=embedding is None)
-        scales = local_scales(X, k, metric=metric, distinct=True)
+        if nearest is None:
+            scales = local_scales(X, k, metric=metric, distinct=True)
+        else:
+            scales = nearest.length[:, min(k, len(labels) - 1) - 1].copy()
         if embedding is not None:
             embedding = replace(embedding, Z=embedding.Z[:0])
         return cls(X, labels, masses, scales, keys, k, metric, n_clusters, embedding)

@@ -1,11 +1,14 @@
 """Temporary: tension of the path (to be replaced)."""
 from __future__ import annotations
+
 import heapq
+
 import numpy as np
+
 from ..boundaries import Boundaries
 from ..graph import Graph
 from ..numerics.linkage import join
-from ..path.clusterpath import ClusterPath
+
 
 def spread(path):
     total = path.masses.sum(); value = np.zeros(len(path))

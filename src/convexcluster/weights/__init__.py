@@ -8,19 +8,23 @@ ties in :mod:`~convexcluster.weights.neighbors`, the edges that join components 
 from .build import (
     FEW_FEATURES,
     automatic_graph,
+    automatic_nearest,
     automatic_neighbors,
     build_graph,
     connected,
     user_graph,
 )
 from .formulas import WEIGHTS, Neighbourhood, local_scales
+from .neighbors import Nearest
 from .valleys import valleys, with_valleys
 
 __all__ = [
     "FEW_FEATURES",
     "WEIGHTS",
+    "Nearest",
     "Neighbourhood",
     "automatic_graph",
+    "automatic_nearest",
     "automatic_neighbors",
     "build_graph",
     "connected",
