@@ -1,0 +1,299 @@
+"""Flows of one cluster in two levels, and how long they are in the space of a kernel.
+
+Notation of :mod:`~convexcluster.certificate.proof`. Inside the cluster C_t the demands are the
+vectors b_i = m_i(φ_i − φ̄_t) and, for every neighbour s, the scalars e^s_i = (m_i/m_t)W_ts − w_is;
+all of them sum to zero. Level 1 carries the sums of cells, spread by mass, over the whole cluster:
+one right-hand side of L_κ per cell. Level 2 carries the rest inside each cell, by a dense inverse.
+The flow of an edge l in cell h is λ_l = Σ_i r_li b_i,
+
+    λ_l = Σ_g F_lg b̄_g + Σ_{i∈h} T_li (b_i − (m_i/m_h) b̄_h),        b̄_g = Σ_{i∈g} b_i,
+
+and ‖λ_l‖ follows from inner products that sums of K give.
+
+*Rounding.* F and T are floats, and the flow is by definition the one they make. What is known of
+‖λ_l‖² is an inner product of sums of k_ij, right to ν(Σ_i |r_li| m_i(s_i + s̄_t))²; ν collects the
+noise of the sums and the roundings behind them. What the flow misses of the demand is E b with
+E = (I − (m/m_t)1ᵀ) − DᵀR, computed and bounded entry by entry; it is balanced, and a spanning tree
+of large weights carries it: ‖(E b)_i‖ summed below an edge of the tree is all that the edge gets in
+addition. So conductances may be anything: bad ones make large bounds, not wrong ones.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import breadth_first_order, minimum_spanning_tree
+
+from ..graph import incidence
+from ..numerics.laplacian import solve_laplacian
+from ..problem import Floats, Ints
+from .rounding import OWN, roundings
+from .space import Space
+
+BLOCK = 2_048  # edges at a time: 2,048 × 150 numbers stay in the cache
+
+
+@dataclass(frozen=True, slots=True)
+class Inside:
+    """One cluster: its places, edges and cells, numbered from 0 within it.
+
+    Attributes
+    ----------
+    own : ndarray of shape (m,)
+        Its edges, as numbers of edges of the problem.
+    edges, w : ndarrays of shape (m, 2) and (m,)
+    samples : ndarray of shape (n,)
+    masses, sizes : ndarrays of shape (n,)
+        m_i and s_i.
+    sums : ndarray of shape (n, p)
+        Q_ih, right to ``noise`` · s_i Σ_h m_j s_j.
+    cell : ndarray of shape (n,)
+    starts : ndarray of shape (p + 1,)
+    noise : float
+    near : ndarray of shape (q,)
+        Its neighbours: labels, or samples.
+    pull : ndarray of shape (n, q)
+        w_is = Σ_{j∈C_s} w_ij.
+    crossing : int
+        Edges that leave it.
+    """
+
+    own: Ints
+    edges: Ints
+    w: Floats
+    samples: Ints
+    masses: Floats
+    sizes: Floats
+    sums: Floats
+    cell: Ints
+    starts: Ints
+    noise: float
+    near: Ints
+    pull: Floats
+    crossing: int
+
+    @property
+    def n(self) -> int:
+        """Number of samples."""
+        return len(self.masses)
+
+
+@dataclass(frozen=True, slots=True)
+class Flows:
+    """The flows of one cluster, edge by edge.
+
+    Attributes
+    ----------
+    inside : Inside
+    kappa : ndarray of shape (m,)
+        Conductances.
+    square : ndarray of shape (m,)
+        ‖λ_l‖² as computed.
+    size : ndarray of shape (m,)
+        Σ_i |r_li| m_i(s_i + s̄).
+    noise : float
+        ν.
+    f : ndarray of shape (m, q)
+        Flows of the scalar demands.
+    extra : ndarray of shape (m, 1 + q)
+        What the tree carries of the vectors, and of each scalar demand.
+    potentials : ndarray of shape (n, p)
+        Of level 1; no columns if there is one cell.
+    inverses : tuple of ndarrays
+        Of level 2.
+    """
+
+    inside: Inside
+    kappa: Floats
+    square: Floats
+    size: Floats
+    noise: float
+    f: Floats
+    extra: Floats
+    potentials: Floats
+    inverses: tuple[Floats, ...]
+
+    @property
+    def length(self) -> Floats:
+        """‖λ_l‖ of a flow that meets the vectors, from above."""
+        return np.sqrt(bounded(self.square, self.noise * self.size**2)) + self.extra[:, 0]
+
+    @property
+    def turned(self) -> Floats:
+        """Σ_s |f_ls|, from above."""
+        return OWN * self.extra[:, 1:].sum(axis=1) + np.abs(self.f).sum(axis=1) * (
+            1.0 + roundings(self.f.shape[1] + 4)
+        )
+
+    @property
+    def gamma(self) -> float:
+        """The least γ from which on the flow fits whatever the directions are; inf if none."""
+        if not len(self.square):
+            return 0.0
+        room = self.inside.w - self.turned
+        with np.errstate(invalid="ignore"):
+            fits = bool((room > 0).all() and np.isfinite(self.length).all())
+        return float((self.length / room).max() * (1.0 + roundings(8))) if fits else np.inf
+
+    def carry(self, scalars: Floats) -> Floats:
+        """Σ_i r_li x_i for columns x (n, c) of balanced scalars: the same flow, shape (m, c)."""
+        own, i, j = self.inside, *self.inside.edges.T
+        cells = np.add.reduceat(scalars, own.starts[:-1], axis=0)
+        out = np.zeros((len(i), scalars.shape[1]))
+        if self.potentials.shape[1]:
+            y = self.potentials @ cells
+            out += self.kappa[:, None] * (y[i] - y[j])
+        share = own.masses / np.add.reduceat(own.masses, own.starts[:-1])[own.cell]
+        rest = scalars - share[:, None] * cells[own.cell]
+        for h, (a, b, within) in enumerate(_cells(own)):
+            if len(within):
+                y = self.inverses[h] @ rest[a:b]
+                out[within] += self.kappa[within, None] * (y[i[within] - a] - y[j[within] - a])
+        return out
+
+
+def bounded(square: Floats, error: Floats) -> Floats:
+    """An upper bound on squares that are known up to ``error``."""
+    return np.maximum(square, 0.0) * (1.0 + roundings(4)) + OWN * error
+
+
+def _cells(own: Inside) -> list[tuple[int, int, Ints]]:
+    """(first, end, edges inside) of every cell."""
+    home = own.cell[own.edges]
+    within = np.flatnonzero(home[:, 0] == home[:, 1])
+    within = within[np.argsort(home[within, 0], kind="stable")]
+    bounds = np.searchsorted(home[within, 0], np.arange(len(own.starts)))
+    return [
+        (int(a), int(b), within[c:d])
+        for a, b, c, d in zip(own.starts[:-1], own.starts[1:], bounds[:-1], bounds[1:])
+    ]
+
+
+def route_cluster(space: Space, own: Inside, kappa: Floats) -> Flows:
+    """The flows of one cluster for the conductances ``kappa``."""
+    m, n, p = own.masses, own.n, len(own.starts) - 1
+    i, j = own.edges.T
+    first = own.starts[:-1]
+    total = float(m.sum())
+    mass = np.add.reduceat(m, first)
+    share = m / mass[own.cell]
+    beta = m * (own.sizes + float(m @ own.sizes) / total)  # ≥ ‖b_i‖
+    beta_cell = np.add.reduceat(beta, first)
+    beta_rest = beta + share * beta_cell[own.cell]  # ≥ ‖b_i − (m_i/m_h) b̄_h‖
+    # ⟨b_i, b̄_h⟩ and ⟨b̄_g, b̄_h⟩
+    mean = own.sums.sum(axis=1) / total
+    column = np.add.reduceat(m * mean, first)
+    Qb = m[:, None] * (own.sums - mean[:, None] * mass - (column - column.sum() / total * mass))
+    Gb = np.add.reduceat(Qb, first, axis=0)
+    largest = int(np.diff(own.starts).max())
+    unknown = own.noise + float(roundings(6 * (largest + p) + 60))
+    degree = np.bincount(own.edges.ravel(), minlength=n)
+    unit = roundings(degree + 6)
+    E = m[:, None] / total * own.pull.sum(axis=0) - own.pull
+    scalars = np.abs(own.pull) + m[:, None] / total * own.pull.sum(axis=0)
+    known = float(roundings(own.crossing + 6)) * scalars  # rounding of the scalar demands
+    if p > 1:
+        spread = np.zeros((n, p))
+        spread[np.arange(n), own.cell] = share
+        spread -= (m / total)[:, None]
+        Y = _potentials(own, kappa, np.hstack([spread, E]))
+    else:
+        spread, Y = np.zeros((n, 0)), np.zeros((n, 0))
+    square, size = np.zeros(len(i)), np.zeros(len(i))
+    if p > 1:
+        for at in range(0, len(i), BLOCK):
+            few = slice(at, at + BLOCK)
+            F = kappa[few, None] * (Y[i[few], :p] - Y[j[few], :p])
+            square[few] = np.einsum("lg,lg->l", F @ Gb, F)
+            size[few] = np.abs(F) @ beta_cell
+            spread -= incidence(own.edges[few], n).T @ F
+        missed = np.abs(spread) @ beta_cell + unit * (_at_ends(own, size) + share * 2.0 * beta_cell[own.cell] + m / total * beta_cell.sum())
+    else:
+        missed = np.zeros(n)
+    f = kappa[:, None] * (Y[i, p:] - Y[j, p:]) if p > 1 else np.zeros((len(i), E.shape[1]))
+    inverses = []
+    for h, (a, b, within) in enumerate(_cells(own)):
+        if b - a == 1:
+            inverses.append(np.zeros((1, 1)))
+            continue
+        P, T = _dense(own.edges[within] - a, kappa[within], b - a)
+        inverses.append(P)
+        mu, member = share[a:b], own.samples[a:b]
+        K = space.gram(member, member) * np.outer(m[a:b], m[a:b])
+        one = K.sum(axis=1)
+        C = K - np.outer(one, mu) - np.outer(mu, one) + one.sum() * np.outer(mu, mu)
+        square[within] += np.einsum("li,li->l", T @ C, T)
+        if p > 1:
+            Qc = Qb[a:b] - np.outer(mu, Qb[a:b].sum(axis=0))
+            F = kappa[within, None] * (Y[i[within], :p] - Y[j[within], :p])
+            square[within] += 2.0 * np.einsum("lg,lg->l", T @ Qc, F)
+        else:
+            f = T @ E
+        sizes_here = np.abs(T) @ beta_rest[a:b]
+        size[within] += sizes_here
+        D = np.zeros((len(within), b - a))
+        D[np.arange(len(within)), i[within] - a] = 1.0
+        D[np.arange(len(within)), j[within] - a] = -1.0
+        lacking = np.eye(b - a) - mu[:, None] - D.T @ T
+        missed[a:b] += np.abs(lacking) @ beta_rest[a:b] + unit[a:b] * (
+            np.abs(D).T @ sizes_here + beta_rest[a:b] + mu * beta_rest[a:b].sum()
+        )
+    residual = np.abs(E - incidence(own.edges, n).T @ f) + known
+    residual += unit[:, None] * (_at_ends(own, np.abs(f)) + scalars)
+    extra = _along_tree(own, OWN * np.column_stack([missed, residual]))
+    return Flows(own, kappa, square, size, unknown, f, extra, Y[:, :p], tuple(inverses))
+
+
+def _at_ends(own: Inside, values: Floats) -> Floats:
+    """Σ_{l∋i} of values (m,) or (m, q) of edges, at every sample."""
+    return abs(incidence(own.edges, own.n)).T @ values
+
+
+def _potentials(own: Inside, kappa: Floats, demand: Floats) -> Floats:
+    """L_κ y = demand; zeros where conductances are too uneven for a factor."""
+    try:
+        y = solve_laplacian(own.edges, kappa, demand, np.zeros(own.n, dtype=np.int64))
+    except RuntimeError:
+        return np.zeros_like(demand)
+    return y if np.isfinite(y).all() else np.zeros_like(demand)
+
+
+def _dense(edges: Ints, kappa: Floats, n: int) -> tuple[Floats, Floats]:
+    """An inverse P of L_κ on balanced vectors and T = κDP; zeros where there is none."""
+    i, j = edges.T
+    L = np.bincount(i * n + j, -kappa, n * n).reshape(n, n)
+    L = L + L.T
+    L[np.diag_indices(n)] = -L.sum(axis=1)
+    try:
+        P = np.linalg.inv(L + kappa.mean() / n)
+    except np.linalg.LinAlgError:
+        P = np.zeros((n, n))
+    if not np.isfinite(P).all():
+        P = np.zeros((n, n))
+    return P, kappa[:, None] * (P[i] - P[j])
+
+
+def _along_tree(own: Inside, missed: Floats) -> Floats:
+    """What every edge gets if a spanning tree of large weights carries balanced demands.
+
+    ``missed`` (n, c) bounds the demands at every sample; the flow of an edge of the tree is at most
+    what lies below it.
+    """
+    from ..loops.balls import below  # late: it loads numba
+
+    n, m = own.n, len(own.edges)
+    out = np.zeros((m, missed.shape[1]))
+    if n == 1:
+        return out
+    rank = np.empty(m)
+    rank[np.argsort(-own.w, kind="stable")] = np.arange(1, m + 1)
+    i, j = own.edges.T
+    tree = minimum_spanning_tree(csr_array((rank, (i, j)), shape=(n, n))).tocoo()
+    number = np.argsort(-own.w, kind="stable")[tree.data.astype(np.int64) - 1]
+    order, parent = breadth_first_order(tree.tocsr(), 0, directed=False)
+    sums = below(order.astype(np.int64), parent.astype(np.int64), missed)
+    child = np.where(parent[tree.row] == tree.col, tree.row, tree.col)
+    out[number] = sums[child] * OWN
+    return out
