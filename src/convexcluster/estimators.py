@@ -26,6 +26,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from .certificate import of_rows
 from .fit import Fit, fit
 from .graph import Graph
 from .labels import dual_coefficients
@@ -463,11 +464,11 @@ def keep(model: Any, found: Fit, index: Ints, weight: Floats, rows: Ints) -> Any
         "n_clusters_": int(labels.max()) + 1,
         "gamma_": float(problem.gamma),
         "centroids_": means(solution.A, points.masses, labels),
-        "dual_coef_": dual_coefficients(problem, solution.A, labels)[:, index] * share,
+        "dual_coef_": _coefficients(found)[:, index] * share,
         "path_": expand_path(found.path, index, weight),
         "linkage_": linkage,
         "selection_": replace(found.selection, labels=rows, linkage=linkage),
-        "certificate_": found.certificate,
+        "certificate_": of_rows(found.certificate, index),
         "n_iter_": int(solution.n_iter),
         "graph_": expand_graph(Graph(problem.edges, problem.weights), index),
         "_embedding": points.embedding,
@@ -484,6 +485,14 @@ def keep(model: Any, found: Fit, index: Ints, weight: Floats, rows: Ints) -> Any
     own = {name: value for name, value in model.__dict__.items() if name not in stale}
     model.__dict__ = own | kept
     return model
+
+
+def _coefficients(found: Fit) -> Floats:
+    """β of every point: those of the proof, or those that follow from the centroids."""
+    labels, masses = found.labels, found.points.masses
+    if found.beta is None:
+        return dual_coefficients(found.problem, found.solution.A, labels)
+    return found.beta[:, labels] * (masses / np.bincount(labels, masses)[labels])
 
 
 def _warn(found: Fit, model: Any) -> None:

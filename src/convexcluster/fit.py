@@ -14,12 +14,13 @@ import numpy as np
 from scipy import sparse
 
 from .certificate import Certificate, certify, on_rows
+from .certificate.claims import Claim, claimed, prove_labels
 from .embedding import embed
 from .graph import Graph, quotient
 from .kernels import Kernel
 from .labels import fusion_labels
 from .numerics.threads import Workers, interruptible
-from .partition import by_size, canonical, row_keys
+from .partition import by_size, canonical, means, row_keys
 from .path.clusterpath import ClusterPath
 from .path.grid import grid_of_cells
 from .path.solve import path_of
@@ -34,6 +35,7 @@ from .points import (
 )
 from .points.error import cohesion, inherited_error
 from .points.flows import rows_error
+from .points.inner import space_of
 from .points.passes import PIECES
 from .points.units import Unit, exponent_of, power
 from .problem import Floats, Ints, Problem, Solution, Status
@@ -88,6 +90,8 @@ class Fit:
         Powers of two by which rows and masses were multiplied: the results are in these units.
     vote : Vote
         The rule that labels rows.
+    beta : ndarray of shape (k, k) or None
+        Centroids Σ_s β_ts φ̄_s of the clusters in the full space, where the labels are proved there.
     """
 
     points: Points
@@ -99,6 +103,7 @@ class Fit:
     coarsening: CoarseningError | None
     unit: Unit
     vote: Vote
+    beta: Floats | None = None
 
     @property
     def labels(self) -> Ints:
@@ -135,19 +140,26 @@ def fit(rows: Rows, settings: Settings) -> Fit:
         tol = gap_to_reach(points, problem, settings)
         if settings.one_gamma:
             path, choice, solution = solve_one(problem.at(settings.gamma), tol, settings)
+            choice, claim = prove_choice(points, graph, path, choice, settings)
         else:
             null = make_null(points, graph, sample, settings)
             path = run_path(problem, points, tol, null, settings)
             choice = choose(problem, points, path, null, settings)
-            solution = solve_chosen(problem.at(choice.gamma), path, choice, tol, settings)
+            choice, claim = prove_choice(points, graph, path, choice, settings)
+            solution = solution_of(claim, points, problem.at(choice.gamma), choice, settings)
+            if solution is None:
+                solution = solve_chosen(problem.at(choice.gamma), path, choice, tol, settings)
         problem = problem.at(choice.gamma)
         error = coarsening_error(rows, points, own, problem, solution)
         if error is None or spare < PIECES or is_bearable(error, points):
             break
         points, spare = cut_finer(rows, points, error, spare), 0
-    solution, certificate = proved(points, problem, choice, solution, error, settings, unit)
+    solution, certificate = proved(
+        points, problem, choice, claim, solution, error, settings, unit
+    )
     vote = make_vote(points, by_size(choice.labels, points.masses), settings)
-    return Fit(points, problem, path, choice, solution, certificate, error, unit, vote)
+    beta = None if claim is None or not replaces(claim, points, settings) else claim.beta
+    return Fit(points, problem, path, choice, solution, certificate, error, unit, vote, beta)
 
 
 def in_units(rows: Rows, unit: Unit) -> Rows:
@@ -342,6 +354,55 @@ def solve_one(
     return ClusterPath.of_solution(problem, solution, fused, tol), choice, solution
 
 
+def prove_choice(
+    points: Points, graph: Graph, path: ClusterPath, choice: Selection, settings: Settings
+) -> tuple[Selection, Claim | None]:
+    """What is proved of the labels in the full space, and the choice at a γ where it holds."""
+    if not settings.certify:
+        return choice, None
+    labels = by_size(choice.labels, points.masses)
+    wanted = canonical(choice.labels)
+    same = [bool((path.labels(step=q) == wanted).all()) for q in range(len(path))]
+    claim = prove_labels(
+        space_of(points),
+        graph,
+        points.masses,
+        labels,
+        choice.gamma,
+        path.gammas,
+        likely=path.gammas[np.flatnonzero(same)],
+        movable=settings.gamma is None,
+    )
+    return replace(choice, gamma=claim.gamma), claim
+
+
+def replaces(claim: Claim, points: Points, settings: Settings) -> bool:
+    """Whether the centroids of a claim are the solution: in the full space nothing is left to do.
+
+    Of cells the error of their rows is still to be known, and a solver that is asked for solves.
+    """
+    return (
+        claim.whole
+        and claim.beta is not None
+        and points.cells is None
+        and settings.solver == "auto"
+        and not settings.one_gamma
+    )
+
+
+def solution_of(
+    claim: Claim | None, points: Points, problem: Problem, choice: Selection, settings: Settings
+) -> Solution | None:
+    """The centroids of a proved partition, which need no solver; None if nothing is proved."""
+    if claim is None or not replaces(claim, points, settings):
+        return None
+    assert claim.beta is not None
+    labels, gap = by_size(choice.labels, points.masses), 0.5 * claim.radius**2
+    A = (claim.beta @ means(points.Z, points.masses, labels))[labels]
+    Lam = np.zeros((len(problem.edges), 0))  # flows were bounded in the full space, not stored
+    return Solution(A, Lam, gap, problem.relative(gap), Status.CONVERGED, 1)
+
+
 def solve_chosen(
     problem: Problem, path: ClusterPath, choice: Selection, tol: float, settings: Settings
 ) -> Solution:
@@ -392,12 +453,13 @@ def proved(
     points: Points,
     problem: Problem,
     choice: Selection,
+    claim: Claim | None,
     solution: Solution,
     error: CoarseningError | None,
     settings: Settings,
     unit: Unit,
 ) -> tuple[Solution, Certificate]:
-    """Close the gap until the labels are proved, where they are the fused clusters."""
+    """The certificate; where the full space has no proof, close the gap in the embedding."""
     embedding, limit = points.embedding, settings.max_iter
     known: dict[str, Any] = {
         "embedding_error": float(np.sqrt(embedding.trace_error)),
@@ -410,7 +472,11 @@ def proved(
         "and a tree is not part of the optimum"
     )
     certificate = None
-    if (wanted == fused).all():
+    if claim is not None and replaces(claim, points, settings):
+        radius = claim.radius
+        gap = {"gap": solution.gap, "relative_gap": solution.relative_gap, "radius": radius}
+        certificate = Certificate(**gap, **known, partition="certified")
+    elif (wanted == fused).all():
         closer, found = prove(problem, solution, **known, max_iter=limit)
         if (wanted == fusion_labels(closer.A, problem.edges)).all():
             solution, certificate = closer, found
@@ -421,7 +487,10 @@ def proved(
     certificate = on_rows(certificate, 0.0 if error is None else error.total)
     whole = float(np.sqrt(2.0 * points.scale + embedding.trace_error))
     relative = certificate.radius / whole if whole > 0 else 0.0
-    return solution, replace(certificate, relative_radius=relative, is_bound=embedding.is_bound)
+    certificate = replace(certificate, relative_radius=relative, is_bound=embedding.is_bound)
+    sizes = np.bincount(by_size(choice.labels, points.masses))
+    cells = points.cells is not None
+    return solution, claimed(certificate, claim, problem.gamma, sizes, 2.0**-unit.gamma, cells)
 
 
 def make_vote(points: Points, labels: Ints, settings: Settings) -> Vote:

@@ -348,6 +348,13 @@ class Proof:
         self.flows[t] = best
         return False
 
+    def fullness(self, t: int, state: State) -> float:
+        """How full the fullest edge of cluster t is at the γ of a state; above 1 it does not fit."""
+        flow = self.flows[t]
+        if flow.gamma <= state.gamma:
+            return 1.0
+        return float((self.lengths(t, state) / (state.gamma * flow.inside.w)).max())
+
     def gap(self, state: State) -> float:
         """A bound on the duality gap of c_t at the γ of a state (Theorem 4)."""
         over = np.zeros(len(self.masses))

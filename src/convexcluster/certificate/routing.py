@@ -143,14 +143,16 @@ class Flows:
         cells = np.add.reduceat(scalars, own.starts[:-1], axis=0)
         out = np.zeros((len(i), scalars.shape[1]))
         if self.potentials.shape[1]:
-            y = self.potentials @ cells
-            out += self.kappa[:, None] * (y[i] - y[j])
+            for at in range(0, len(i), BLOCK):
+                few, Y = slice(at, at + BLOCK), self.potentials
+                out[few] = (self.kappa[few, None] * (Y[i[few]] - Y[j[few]])) @ cells
         share = own.masses / np.add.reduceat(own.masses, own.starts[:-1])[own.cell]
         rest = scalars - share[:, None] * cells[own.cell]
         for h, (a, b, within) in enumerate(_cells(own)):
             if len(within):
-                y = self.inverses[h] @ rest[a:b]
-                out[within] += self.kappa[within, None] * (y[i[within] - a] - y[j[within] - a])
+                P = self.inverses[h]
+                T = self.kappa[within, None] * (P[i[within] - a] - P[j[within] - a])
+                out[within] += T @ rest[a:b]
         return out
 
 
@@ -209,7 +211,9 @@ def route_cluster(space: Space, own: Inside, kappa: Floats) -> Flows:
             square[few] = np.einsum("lg,lg->l", F @ Gb, F)
             size[few] = np.abs(F) @ beta_cell
             spread -= incidence(own.edges[few], n).T @ F
-        missed = np.abs(spread) @ beta_cell + unit * (_at_ends(own, size) + share * 2.0 * beta_cell[own.cell] + m / total * beta_cell.sum())
+        missed = np.abs(spread) @ beta_cell + unit * (
+            _at_ends(own, size) + share * beta_cell[own.cell] + m / total * beta_cell.sum()
+        )
     else:
         missed = np.zeros(n)
     f = kappa[:, None] * (Y[i, p:] - Y[j, p:]) if p > 1 else np.zeros((len(i), E.shape[1]))

@@ -117,6 +117,8 @@ class Unit:
             radius=float(power(found.radius, half)),
             embedding_error=float(power(found.embedding_error, half)),
             coarsening_error=float(power(found.coarsening_error, half)),
+            gamma_interval=found.gamma_interval
+            and tuple(float(power(end, -self.gamma)) for end in found.gamma_interval),
         )
 
 
