@@ -489,10 +489,9 @@ def keep(model: Any, found: Fit, index: Ints, weight: Floats, rows: Ints) -> Any
 
 def _coefficients(found: Fit) -> Floats:
     """β of every point: those of the proof, or those that follow from the centroids."""
-    labels, masses = found.labels, found.points.masses
-    if found.beta is None:
-        return dual_coefficients(found.problem, found.solution.A, labels)
-    return found.beta[:, labels] * (masses / np.bincount(labels, masses)[labels])
+    if found.centroids is None:
+        return dual_coefficients(found.problem, found.solution.A, found.labels)
+    return found.centroids.coefficients(found.labels, found.points.masses)
 
 
 def _warn(found: Fit, model: Any) -> None:

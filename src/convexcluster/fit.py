@@ -14,7 +14,8 @@ import numpy as np
 from scipy import sparse
 
 from .certificate import Certificate, certify, on_rows
-from .certificate.claims import Claim, claimed, prove_labels
+from .certificate.claims import Centroids, Claim, claimed, prove_labels
+from .certificate.cores import Cores, best_cores
 from .embedding import embed
 from .graph import Graph, quotient
 from .kernels import Kernel
@@ -90,8 +91,8 @@ class Fit:
         Powers of two by which rows and masses were multiplied: the results are in these units.
     vote : Vote
         The rule that labels rows.
-    beta : ndarray of shape (k, k) or None
-        Centroids Σ_s β_ts φ̄_s of the clusters in the full space, where the labels are proved there.
+    centroids : Centroids or None
+        Those of the solution in the full space, where the proof has found them.
     """
 
     points: Points
@@ -103,7 +104,7 @@ class Fit:
     coarsening: CoarseningError | None
     unit: Unit
     vote: Vote
-    beta: Floats | None = None
+    centroids: Centroids | None = None
 
     @property
     def labels(self) -> Ints:
@@ -140,26 +141,28 @@ def fit(rows: Rows, settings: Settings) -> Fit:
         tol = gap_to_reach(points, problem, settings)
         if settings.one_gamma:
             path, choice, solution = solve_one(problem.at(settings.gamma), tol, settings)
-            choice, claim = prove_choice(points, graph, path, choice, settings)
+            choice, claim, cores = prove_choice(points, graph, path, choice, settings)
+            exact = None
         else:
             null = make_null(points, graph, sample, settings)
             path = run_path(problem, points, tol, null, settings)
             choice = choose(problem, points, path, null, settings)
-            choice, claim = prove_choice(points, graph, path, choice, settings)
-            solution = solution_of(claim, points, problem.at(choice.gamma), choice, settings)
-            if solution is None:
+            choice, claim, cores = prove_choice(points, graph, path, choice, settings)
+            exact = known_centroids(claim, cores, points, choice, settings)
+            if exact is None:
                 solution = solve_chosen(problem.at(choice.gamma), path, choice, tol, settings)
+            else:
+                solution = solution_of(exact, points, problem)
         problem = problem.at(choice.gamma)
         error = coarsening_error(rows, points, own, problem, solution)
         if error is None or spare < PIECES or is_bearable(error, points):
             break
         points, spare = cut_finer(rows, points, error, spare), 0
     solution, certificate = proved(
-        points, problem, choice, claim, solution, error, settings, unit
+        points, problem, choice, claim, cores, exact, solution, error, settings, unit
     )
     vote = make_vote(points, by_size(choice.labels, points.masses), settings)
-    beta = None if claim is None or not replaces(claim, points, settings) else claim.beta
-    return Fit(points, problem, path, choice, solution, certificate, error, unit, vote, beta)
+    return Fit(points, problem, path, choice, solution, certificate, error, unit, vote, exact)
 
 
 def in_units(rows: Rows, unit: Unit) -> Rows:
@@ -354,52 +357,53 @@ def solve_one(
     return ClusterPath.of_solution(problem, solution, fused, tol), choice, solution
 
 
+# The relative gap of the small problems of a proof: the slack of a flow absorbs what it leaves.
+SHARP = 1e-10
+
+
 def prove_choice(
     points: Points, graph: Graph, path: ClusterPath, choice: Selection, settings: Settings
-) -> tuple[Selection, Claim | None]:
+) -> tuple[Selection, Claim | None, Cores | None]:
     """What is proved of the labels in the full space, and the choice at a γ where it holds."""
     if not settings.certify:
-        return choice, None
-    labels = by_size(choice.labels, points.masses)
-    wanted = canonical(choice.labels)
-    same = [bool((path.labels(step=q) == wanted).all()) for q in range(len(path))]
-    claim = prove_labels(
-        space_of(points),
-        graph,
-        points.masses,
-        labels,
-        choice.gamma,
-        path.gammas,
-        likely=path.gammas[np.flatnonzero(same)],
-        movable=settings.gamma is None,
-    )
-    return replace(choice, gamma=claim.gamma), claim
+        return choice, None, None
+    space, masses, movable = space_of(points), points.masses, settings.gamma is None
+    labels, wanted = by_size(choice.labels, masses), canonical(choice.labels)
+    solve = partial(solve_problem, tol=SHARP)
+    guesses = [(float(g), path.labels(step=q)) for q, g in enumerate(path.gammas)]
+    likely = np.array([g for g, fused in guesses if (fused == wanted).all()])
+    options: dict[str, Any] = {"likely": likely, "movable": movable, "solve": solve}
+    claim = prove_labels(space, graph, masses, labels, choice.gamma, path.gammas, **options)
+    if claim.whole or points.cells is not None:
+        return replace(choice, gamma=claim.gamma), claim, None
+    if not movable:
+        guesses = [(g, fused) for g, fused in guesses if g == choice.gamma]
+    cores = best_cores(space, graph, masses, labels, guesses, solve)
+    return replace(choice, gamma=claim.gamma if cores is None else cores.gamma), claim, cores
 
 
-def replaces(claim: Claim, points: Points, settings: Settings) -> bool:
-    """Whether the centroids of a claim are the solution: in the full space nothing is left to do.
+def known_centroids(
+    claim: Claim | None,
+    cores: Cores | None,
+    points: Points,
+    choice: Selection,
+    settings: Settings,
+) -> Centroids | None:
+    """Centroids that the proof has found in the full space, where no solver is to do better.
 
     Of cells the error of their rows is still to be known, and a solver that is asked for solves.
+    Those of labels that are not proved will do if the embedding has lost more than they miss.
     """
-    return (
-        claim.whole
-        and claim.beta is not None
-        and points.cells is None
-        and settings.solver == "auto"
-        and not settings.one_gamma
-    )
-
-
-def solution_of(
-    claim: Claim | None, points: Points, problem: Problem, choice: Selection, settings: Settings
-) -> Solution | None:
-    """The centroids of a proved partition, which need no solver; None if nothing is proved."""
-    if claim is None or not replaces(claim, points, settings):
+    if claim is None or points.cells is not None or settings.solver != "auto":
         return None
-    assert claim.beta is not None
-    labels, gap = by_size(choice.labels, points.masses), 0.5 * claim.radius**2
-    A = (claim.beta @ means(points.Z, points.masses, labels))[labels]
-    Lam = np.zeros((len(problem.edges), 0))  # flows were bounded in the full space, not stored
+    lost = float(np.sqrt(points.embedding.trace_error)) if settings.tol == "auto" else 0.0
+    return Centroids.of(claim, cores, by_size(choice.labels, points.masses), lost)
+
+
+def solution_of(exact: Centroids, points: Points, problem: Problem) -> Solution:
+    """The solution that the proof has found; its flows were bounded, not stored."""
+    A, gap = exact.rows(points.Z, points.masses), 0.5 * exact.radius**2
+    Lam = np.zeros((len(problem.edges), 0))
     return Solution(A, Lam, gap, problem.relative(gap), Status.CONVERGED, 1)
 
 
@@ -454,6 +458,8 @@ def proved(
     problem: Problem,
     choice: Selection,
     claim: Claim | None,
+    cores: Cores | None,
+    exact: Centroids | None,
     solution: Solution,
     error: CoarseningError | None,
     settings: Settings,
@@ -465,17 +471,20 @@ def proved(
         "embedding_error": float(np.sqrt(embedding.trace_error)),
         "clipped_share": embedding.clipped_share,
     }
-    fused, wanted = fusion_labels(solution.A, problem.edges), canonical(choice.labels)
+    wanted = canonical(choice.labels)
+    fused = fusion_labels(solution.A, problem.edges) if exact is None else exact.groups
     gamma = power(problem.gamma, -unit.gamma)
     reason = (
         f"the labels join the {fused.max() + 1} fused clusters of γ={gamma:.4g} by a tree, "
         "and a tree is not part of the optimum"
     )
     certificate = None
-    if claim is not None and replaces(claim, points, settings):
-        radius = claim.radius
-        gap = {"gap": solution.gap, "relative_gap": solution.relative_gap, "radius": radius}
-        certificate = Certificate(**gap, **known, partition="certified")
+    if exact is not None:
+        assert claim is not None
+        gap = {"gap": solution.gap, "relative_gap": solution.relative_gap, "radius": exact.radius}
+        unproved = claim.reason if cores is None else reason
+        verdict = "certified" if claim.whole else f"not certified: {unproved}"
+        certificate = Certificate(**gap, **known, partition=verdict)
     elif (wanted == fused).all():
         closer, found = prove(problem, solution, **known, max_iter=limit)
         if (wanted == fusion_labels(closer.A, problem.edges)).all():
@@ -488,9 +497,11 @@ def proved(
     whole = float(np.sqrt(2.0 * points.scale + embedding.trace_error))
     relative = certificate.radius / whole if whole > 0 else 0.0
     certificate = replace(certificate, relative_radius=relative, is_bound=embedding.is_bound)
-    sizes = np.bincount(by_size(choice.labels, points.masses))
-    cells = points.cells is not None
-    return solution, claimed(certificate, claim, problem.gamma, sizes, 2.0**-unit.gamma, cells)
+    n = len(points)
+    rows = np.ones(n, dtype=np.int64) if points.index is None else np.bincount(points.index)
+    labels = by_size(choice.labels, points.masses)
+    scope: dict[str, Any] = {"unit": 2.0**-unit.gamma, "cells": points.cells is not None}
+    return solution, claimed(certificate, claim, cores, labels, rows, problem.gamma, **scope)
 
 
 def make_vote(points: Points, labels: Ints, settings: Settings) -> Vote:

@@ -7,15 +7,19 @@ radius. Theorems: :mod:`~convexcluster.certificate.proof`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..graph import Graph
-from ..problem import Floats, Ints
+from ..partition import first, means
+from ..problem import Floats, Ints, Problem, Solution
 from . import Certificate
-from .proof import Proof
+from .cores import Cores
+from .explicit import hold
+from .proof import Proof, State
 from .space import Space, layout
 
 Bools = NDArray[np.bool_]
@@ -55,9 +59,52 @@ class Claim:
     proviso: str = ""
 
 
-# Values of γ at which the labels are tested one by one where there is no interval, and how often γ
-# is raised at each: a path of low rank fuses too early, by a few percent.
-TRIED, RAISED = 3, 3
+@dataclass(frozen=True, slots=True)
+class Centroids:
+    """Centroids of groups of samples in the full space, within a radius of the exact ones.
+
+    Attributes
+    ----------
+    groups : ndarray of shape (n,)
+        The clusters that the centroids belong to.
+    beta : ndarray of shape (g, g)
+        c_t = Σ_s β_ts φ̄_s.
+    radius : float
+        ‖A − A*‖_M at most.
+    """
+
+    groups: Ints
+    beta: Floats
+    radius: float
+
+    @classmethod
+    def of(
+        cls, claim: Claim, cores: Cores | None, labels: Ints, within: float
+    ) -> Centroids | None:
+        """Those of a proved partition; else those of the labels, if their radius is ``within``."""
+        if cores is not None and cores.whole:
+            return cls(cores.fused, cores.beta, cores.radius)
+        if claim.beta is not None and (claim.whole or (cores is None and claim.radius <= within)):
+            return cls(labels, claim.beta, claim.radius)
+        return None
+
+    def rows(self, Z: Floats, masses: Floats) -> Floats:
+        """The centroid of every sample, for coordinates Z of the samples."""
+        return (self.beta @ means(Z, masses, self.groups))[self.groups]
+
+    def coefficients(self, labels: Ints, masses: Floats) -> Floats:
+        """β (k, n) of the clusters ``labels``, unions of groups: c_t = Σ_j β_tj φ_j."""
+        mass = np.bincount(self.groups, masses)
+        outer = labels[first(self.groups)]
+        share = np.zeros((int(labels.max()) + 1, len(mass)))
+        share[outer, np.arange(len(mass))] = mass / np.bincount(outer, mass)[outer]
+        return (share @ self.beta)[:, self.groups] * (masses / mass[self.groups])
+
+
+# Values of γ at which the labels are tested one by one where there is no interval. Paths of low rank
+# fuse too early, so that the larger ones are tried first; of labels that failed at four no fifth
+# was ever proved.
+TRIED = 4
 
 
 def prove_labels(
@@ -70,6 +117,7 @@ def prove_labels(
     *,
     likely: Floats | None = None,
     movable: bool = True,
+    solve: Callable[[Problem], Solution] | None = None,
 ) -> Claim:
     """Prove as much as holds about ``labels``.
 
@@ -88,7 +136,9 @@ def prove_labels(
     likely : ndarray, optional
         Those at which the labels are thought to be the clusters of the optimum.
     movable : bool
-        Whether γ may be one that is not given.
+        Whether γ may be another than ``gamma``.
+    solve : callable, optional
+        Solves a problem to a small gap: finds flows where corrections do not.
 
     Examples
     --------
@@ -109,18 +159,20 @@ def prove_labels(
         gamma = pick(low, high, gamma, gammas, movable)
         claim = replace(nothing, gamma=gamma, interval=(low, high))
         if not low <= gamma < high:
-            reason = f"γ = {gamma:.4g} is not in the interval and may not be moved"
-            return _parts(proof, replace(claim, reason=reason))
+            return _parts(proof, replace(claim, reason="γ is given, and not in the interval"))
         found = proof.state(gamma) if gamma > 0 else None
         claim = replace(claim, whole=True, clusters=np.ones(k, dtype=bool))
         if found is None:
             return claim
         return replace(claim, beta=found[0].beta, radius=found[0].radius)
-    tries = [] if likely is None else likely[np.argsort(np.abs(np.log(likely / gamma)))][:TRIED]
-    for first in dict.fromkeys([float(g) for g in tries] + [gamma]):
-        claim_at = _at(proof, first, movable)
-        if claim_at is not None:
-            return replace(claim_at, proviso=space.proviso)
+    tries = [gamma]
+    if movable and likely is not None and len(likely):
+        tries = [float(g) for g in likely[::-1][:TRIED]]
+    for one in tries:
+        found = proof.state(one) if one > 0 else None
+        if found is not None and found[0].differ and _whole(proof, found[0], solve):
+            claim = replace(nothing, gamma=one, whole=True, clusters=np.ones(k, dtype=bool))
+            return replace(claim, beta=found[0].beta, radius=found[0].radius)
     reason = (
         "flows that hold every cluster together were not found"
         if np.isfinite(low)
@@ -141,29 +193,28 @@ def interval(proof: Proof) -> tuple[float, float]:
 
 def pick(low: float, high: float, gamma: float, gammas: Floats | None, movable: bool) -> float:
     """γ if it lies in [low, high); else the first of ``gammas`` that does; else one inside."""
-    if low <= gamma < high:
+    if low <= gamma < high or not movable:
         return gamma
     given = np.empty(0) if gammas is None else gammas[(gammas >= low) & (gammas < high)]
     if len(given):
         return float(given[0])
-    if not movable:
-        return gamma
     return float(np.sqrt(low * min(high, 4.0 * low))) if low > 0 else 0.5 * min(high, 1.0)
 
 
-def _at(proof: Proof, gamma: float, movable: bool) -> Claim | None:
-    """Theorem 1 at γ, or at some γ a little larger."""
-    for _ in range(RAISED if movable else 1):
-        found = proof.state(gamma) if gamma > 0 else None
-        if found is None or not found[0].differ:
-            return None
-        state = found[0]
-        if all(proof.fits(t, state) for t in range(proof.k)):
-            ones = np.ones(proof.k, dtype=bool)
-            return Claim(gamma, None, True, ones, state.beta, state.radius)
-        full = max(proof.fullness(t, state) for t in range(proof.k))
-        gamma *= float(np.clip(1.01 * full, 1.02, 2.0))
-    return None
+def _whole(
+    proof: Proof, state: State, solve: Callable[[Problem], Solution] | None
+) -> bool:
+    """Theorem 1: whether all clusters are whole at the γ of a state, the largest tested first."""
+    for t in np.argsort([-flow.inside.n for flow in proof.flows]):
+        if proof.flows[t].gamma <= state.gamma:
+            continue
+        found = hold(proof, int(t), state, solve)
+        if found is None:
+            if not proof.fits(int(t), state):
+                return False
+        elif not found.holds(proof, int(t), state.gamma, proof.directions(int(t), state)[2]):
+            return False
+    return True
 
 
 def _parts(proof: Proof, claim: Claim) -> Claim:
@@ -185,54 +236,84 @@ TELLS = 0.5
 def claimed(
     certificate: Certificate,
     claim: Claim | None,
+    cores: Cores | None,
+    labels: Ints,
+    rows: Ints,
     gamma: float,
-    sizes: Ints,
+    *,
     unit: float = 1.0,
     cells: bool = False,
 ) -> Certificate:
     """The certificate with what is claimed, and the strongest of it as a sentence.
 
-    ``gamma`` is that of the certificate, ``sizes`` (k,) are the samples of the clusters, ``unit``
-    turns γ into the units of the user; ``cells`` says that the samples are cells of rows.
+    ``labels`` (n,) are those of the points, ``rows`` (n,) how many samples each stands for;
+    ``gamma`` is that of the certificate and ``unit`` turns it into the units of the user;
+    ``cells`` says that the points are cells of rows.
     """
-    k, n = len(sizes), int(sizes.sum())
-    certified = certificate.partition == "certified"
+    k = int(labels.max()) + 1
+    certified = certificate.partition == "certified" or (claim is not None and claim.whole)
     clusters = np.full(k, certified) if claim is None else claim.clusters | certified
-    labels = np.repeat(np.arange(k), sizes)
+    inside = np.full(len(labels), certified)
+    if cores is not None and not certified:
+        inside = cores.inside
     interval = None if claim is None else claim.interval
-    these = "is one cluster" if k == 1 else f"has exactly these {k} clusters"
-    at = f"at γ = {gamma * unit:.4g}"
-    if claim is not None and claim.interval is not None:
-        low, high = (end * unit for end in claim.interval)
-        upto = f" up to {high:.4g}" if np.isfinite(high) else " on"
-        said = f"for every γ from {low:.4g}{upto} the exact optimum {these}"
-    elif certified or (claim is not None and claim.whole):
-        said = f"{at} the exact optimum {these}"
-    elif clusters.any():
-        many = "one of them" if clusters.sum() == 1 else f"{clusters.sum()} of them"
-        said = f"of the {k} clusters {many} are proved to be whole in the exact optimum {at}"
-        if clusters.sum() == 1:
-            said = said.replace(" are ", " is ")
-        said += f" (with {sizes[clusters].sum()} of {n} samples)"
-    elif certificate.relative_radius <= TELLS:
-        said = (
-            "no cluster is proved; the exact centroids lie within a root mean square of "
-            f"{certificate.relative_radius:.2g} of the spread of the samples from those found"
-        )
-    else:
-        said = "nothing is proved about these clusters"
-        if claim is not None and claim.reason:
-            said += f": {claim.reason}"
+    said = _sentence(certificate, claim, cores, clusters, inside, labels, rows, gamma, unit)
     if cells:
         said = f"of the cells into which the rows were grouped, in the embedding: {said}"
     elif certificate.clipped_share > 0:
         said = f"for the kernel without its negative part: {said}"
-    if claim is not None and claim.proviso:
+    if claim is not None and claim.proviso and said[:7] != "nothing":
         said += f", {claim.proviso}"
-    del labels
     return replace(
         certificate,
         statement=said[0].upper() + said[1:] + ".",
         gamma_interval=interval,
         clusters=clusters,
+        cores=inside,
     )
+
+
+def _sentence(
+    certificate: Certificate,
+    claim: Claim | None,
+    cores: Cores | None,
+    clusters: Bools,
+    inside: Bools,
+    labels: Ints,
+    rows: Ints,
+    gamma: float,
+    unit: float,
+) -> str:
+    """The strongest claim, without its capital letter and full stop."""
+    k, n = len(clusters), int(rows.sum())
+    these = "is one cluster" if k == 1 else f"has exactly these {k} clusters"
+    if claim is not None and claim.interval is not None:
+        low, high = (end * unit for end in claim.interval)
+        upto = f" up to {high:.4g}" if np.isfinite(high) else " on"
+        return f"for every γ from {low:.4g}{upto} the exact optimum {these}"
+    at = f"at γ = {gamma * unit:.4g}"
+    if clusters.all():
+        return f"{at} the exact optimum {these}"
+    several = clusters & (np.bincount(labels, rows) > 1)
+    alone, core = int(rows[several[labels]].sum()), int(rows[inside].sum())
+    if cores is not None and core >= alone and core:
+        many = int(cores.proved[cores.fused[inside]].sum() and len(np.unique(cores.fused[inside])))
+        found = (
+            f"has {int(cores.fused.max()) + 1} clusters"
+            if cores.whole
+            else f"fuses {many} groups of samples for certain"
+        )
+        return f"{at} the exact optimum {found}; {core} of {n} samples lie in the core of their label"
+    if alone:
+        verb = "is" if several.sum() == 1 else "are"
+        return (
+            f"{at} {several.sum()} of the {k} clusters {verb} proved to be whole in the exact "
+            f"optimum, with {alone} of {n} samples"
+        )
+    if certificate.relative_radius <= TELLS:
+        return (
+            f"no cluster is proved {at}; the exact centroids lie within "
+            f"{certificate.relative_radius:.2g} of the spread of the samples from those found"
+        )
+    why = f": {claim.reason}" if claim is not None and claim.reason else ""
+    return f"nothing is proved about these clusters{why}"

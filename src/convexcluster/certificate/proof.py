@@ -43,7 +43,7 @@ from numpy.typing import NDArray
 
 from ..graph import quotient
 from ..problem import Floats, Ints, Problem
-from .reduced import newton
+from .reduced import dense_newton, newton
 from .rounding import OWN, roundings
 from .routing import Flows, Inside, bounded, route_cluster
 from .space import Layout, Space, Sums, sums
@@ -96,14 +96,14 @@ class State:
         moved = self.moved + self.radius
         return max(room, 0.0) / moved / OWN if moved > 0 else np.inf
 
-    def turn(self) -> Floats:
+    def turn(self, doubt: Floats) -> Floats:
         """How far directions of the optimum may be from those of floats, per edge; inf if unknown.
 
-        ‖u − u*‖ ≤ 2δ/(2d − δ) (Dunkl and Williams).
+        ‖u − u*‖ ≤ 2δ/(2d − δ) (Dunkl and Williams), δ = ``doubt`` (e,).
         """
-        known = self.apart > self.doubt
-        least = np.where(known, 2.0 * self.apart - self.doubt, 1.0)
-        return np.where(known, OWN * (2.0 * self.doubt / least + self.blur), np.inf)
+        known = self.apart > doubt
+        least = np.where(known, 2.0 * self.apart - doubt, 1.0)
+        return np.where(known, OWN * (2.0 * doubt / least + self.blur), np.inf)
 
 
 class Proof:
@@ -163,7 +163,9 @@ class Proof:
         mean = self.mass @ self.G / self.mass.sum()
         centred = self.G - mean - mean[:, None] + self.mass @ mean / self.mass.sum()
         values, axes = np.linalg.eigh(centred)
-        self.centers = axes * np.sqrt(np.maximum(values, 0.0))  # of the means: starts for Newton
+        keep = values > 1e-14 * max(float(values[-1]), 0.0)
+        keep[-1] = True
+        self.centers = axes[:, keep] * np.sqrt(np.maximum(values[keep], 0.0))  # starts for Newton
 
     def _sort_edges(self) -> None:
         """Edges inside each label, and both directions of the edges between labels, by label."""
@@ -246,7 +248,11 @@ class Proof:
     def state(self, gamma: float, start: Floats | None = None) -> tuple[State, Floats] | None:
         """The reduced optimum at γ, and its coordinates; None if adjacent clusters meet."""
         small = Problem(self.centers, self.pairs, self.between, gamma, self.mass)
-        C = newton(small, _majorised(small, self.centers if start is None else start))
+        try:
+            C = _majorised(small, self.centers) if start is None else start
+            C = (dense_newton if C.size <= DENSE else newton)(small, C)
+        except np.linalg.LinAlgError:  # masses vanish beside weights
+            return None
         if C is None:
             return None
         s, t = self.pairs.T
@@ -265,12 +271,13 @@ class Proof:
         g = self.mass[:, None] * (beta - np.eye(self.k))
         np.add.at(g, s, pull[:, None] * u)
         np.add.at(g, t, -pull[:, None] * u)
-        # coefficients of the gradient are sums of so many terms, each with a few roundings
+        # coefficients of the gradient are sums of so many terms, and these of masses and weights
         terms = self.mass[:, None] * (np.abs(beta) + np.eye(self.k))
         np.add.at(terms, s, pull[:, None] * np.abs(u))
         np.add.at(terms, t, pull[:, None] * np.abs(u))
         degree = np.bincount(self.pairs.ravel(), minlength=self.k)
-        lost = roundings(degree + 12) * (terms @ self.size)
+        steps = int(np.diff(self.at.starts).max()) + len(self.at.starts) + len(self._cross) + 20
+        lost = roundings(degree + steps) * (terms @ self.size)
         lost += np.bincount(self.pairs.ravel(), np.repeat(pull * blur, 2), self.k)
         grad = np.sqrt(self._squares(g)) + OWN * lost
         radius = OWN * float(np.sqrt((grad**2 / self.mass).sum()))
@@ -303,28 +310,45 @@ class Proof:
             gamma = gamma * (1.0 + 0.999 * reach)
         return high
 
+    def directions(self, t: int, state: State) -> tuple[Floats, Floats, Floats]:
+        """Directions u_ts to the neighbours s of t in terms of the means, Σ|u|s̄, and their T_s."""
+        step = state.beta[t] - state.beta[self.flows[t].inside.near]
+        u = step / np.sqrt(np.einsum("lr,lr->l", step @ self.G, step))[:, None]
+        return u, np.abs(u) @ self.size, state.turn(state.doubt)[self._edges_at(t)]
+
+    def _edges_at(self, t: int) -> Ints:
+        """Edges of the reduced graph at t, in the order of its neighbours."""
+        s, r = self.pairs.T
+        edge = np.flatnonzero((s == t) | (r == t))
+        return edge[np.argsort(np.where(s[edge] == t, r[edge], s[edge]))]
+
+    def turns(self, t: int, state: State, radius: float, masses: Floats) -> Floats:
+        """T_s of the neighbours of t if c is known to ``radius``, and s is that light (k,)."""
+        s, r = self.pairs.T
+        other = np.where(s == t, r, s)
+        doubt = OWN * radius * np.sqrt(1.0 / self.mass[t] + 1.0 / masses[other])
+        return state.turn(doubt)[self._edges_at(t)]
+
+    def along(self, t: int, u: Floats) -> Floats:
+        """⟨m_i(φ_i − φ̄_t), u⟩ of the samples of t, for rows u in terms of the means."""
+        a, b = self.at.places[t : t + 2]
+        m = self.masses[a:b]
+        x = (self.sums.of_label[a:b] / self.mass) @ u.T
+        return m[:, None] * (x - m @ x / self.mass[t])
+
     def lengths(self, t: int, state: State) -> Floats:
         """‖λ_l‖ of cluster t at the γ of a state, from above (Theorem 1)."""
         flow, gamma = self.flows[t], state.gamma
-        own = flow.inside
-        s, r = self.pairs.T
-        edge = np.flatnonzero((s == t) | (r == t))
-        other = np.where(s[edge] == t, r[edge], s[edge])
-        edge = edge[np.argsort(other)]  # in the order of `near`
-        turn = state.turn()[edge]
+        u, size, turn = self.directions(t, state)
         known = np.isfinite(turn)
-        step = (state.beta[t] - state.beta[own.near])[known]
-        u = step / np.sqrt(np.einsum("lr,lr->l", step @ self.G, step))[:, None]
-        size = np.abs(u) @ self.size
-        a, b = self.at.places[t : t + 2]
-        along = (self.sums.of_label[a:b] / self.mass) @ u.T
-        x = own.masses[:, None] * (along - own.masses @ along / self.mass[t])
-        f, extra = flow.f[:, known], flow.extra[:, 1:]
-        square = flow.square + 2.0 * gamma * np.einsum("ls,ls->l", f, flow.carry(x))
+        u, size, turn = u[known], size[known], turn[known]
+        f = flow.f[:, known]
+        square = flow.square + 2.0 * gamma * np.einsum("ls,ls->l", f, flow.carry(self.along(t, u)))
         square += gamma**2 * np.einsum("ls,ls->l", f @ (u @ self.G @ u.T), f)
         whole = flow.size + gamma * np.abs(f) @ size
         noise = flow.noise + self.noise + float(roundings(4 * self.k + 40))
-        rest = np.abs(f) @ turn[known] + np.abs(flow.f[:, ~known]).sum(axis=1) + extra.sum(axis=1)
+        rest = np.abs(f) @ turn + np.abs(flow.f[:, ~known]).sum(axis=1)
+        rest += flow.extra[:, 1:].sum(axis=1)
         return np.sqrt(bounded(square, noise * whole**2)) + flow.extra[:, 0] + OWN * gamma * rest
 
     def fits(self, t: int, state: State) -> bool:
@@ -355,16 +379,19 @@ class Proof:
             return 1.0
         return float((self.lengths(t, state) / (state.gamma * flow.inside.w)).max())
 
+    def energy(self, t: int, state: State) -> float:
+        """Σ o_i²/m_i of cluster t at the γ of a state: twice its part of the gap (Theorem 4)."""
+        flow, own = self.flows[t], self.flows[t].inside
+        if flow.gamma <= state.gamma:
+            return 0.0
+        excess = np.maximum(self.lengths(t, state) - state.gamma * own.w, 0.0)
+        over = np.bincount(own.edges.ravel(), np.repeat(excess, 2), own.n)
+        return OWN * float((over**2 / own.masses).sum())
+
     def gap(self, state: State) -> float:
         """A bound on the duality gap of c_t at the γ of a state (Theorem 4)."""
-        over = np.zeros(len(self.masses))
-        for t, flow in enumerate(self.flows):
-            if flow.gamma <= state.gamma:
-                continue
-            excess = np.maximum(self.lengths(t, state) - state.gamma * flow.inside.w, 0.0)
-            ends = flow.inside.edges.ravel() + self.at.places[t]
-            over += np.bincount(ends, np.repeat(excess, 2), len(over))
-        return OWN * 0.5 * (float((over**2 / self.masses).sum()) + state.radius**2)
+        energy = sum(self.energy(t, state) for t in range(self.k))
+        return OWN * 0.5 * (energy + state.radius**2)
 
 
 # Rounds of conductances: γ_a falls by up to 40 % in the first three, by little after six.
@@ -384,6 +411,10 @@ HOPELESS = 3.0
 # States of a cover at most, and the least step worth a state. Half as many: intervals of several
 # decades end early. Half the step: the last percent before two clusters meet costs what the rest did.
 STATES, STEP = 60, 2e-3
+
+# Unknowns of the reduced problem up to which its Hessian is a dense matrix: twice as many cost eight
+# times as much, half as many go through conjugate gradients at ten times the price.
+DENSE = 600
 
 # Clusters up to which a cover is made: a state of 200 takes 20 ms, and of more seconds in all.
 COVERED = 200
