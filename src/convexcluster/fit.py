@@ -396,8 +396,9 @@ def known_centroids(
     """
     if claim is None or points.cells is not None or settings.solver != "auto":
         return None
-    lost = float(np.sqrt(points.embedding.trace_error)) if settings.tol == "auto" else 0.0
-    return Centroids.of(claim, cores, by_size(choice.labels, points.masses), lost)
+    lost = points.embedding.trace_error if settings.tol == "auto" else 0.0
+    within = float(np.sqrt(min(lost, BEARABLE * (2.0 * points.scale + lost))))
+    return Centroids.of(claim, cores, by_size(choice.labels, points.masses), within)
 
 
 def solution_of(exact: Centroids, points: Points, problem: Problem) -> Solution:

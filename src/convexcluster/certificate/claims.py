@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..graph import Graph
-from ..partition import first, means
+from ..partition import means
 from ..problem import Floats, Ints, Problem, Solution
 from . import Certificate
 from .cores import Cores
@@ -93,11 +93,11 @@ class Centroids:
         return (self.beta @ means(Z, masses, self.groups))[self.groups]
 
     def coefficients(self, labels: Ints, masses: Floats) -> Floats:
-        """β (k, n) of the clusters ``labels``, unions of groups: c_t = Σ_j β_tj φ_j."""
+        """β (k, n) of the means of the centroids of each label: c_t = Σ_j β_tj φ_j."""
         mass = np.bincount(self.groups, masses)
-        outer = labels[first(self.groups)]
-        share = np.zeros((int(labels.max()) + 1, len(mass)))
-        share[outer, np.arange(len(mass))] = mass / np.bincount(outer, mass)[outer]
+        g, k = len(mass), int(labels.max()) + 1
+        share = np.bincount(labels * g + self.groups, masses, k * g).reshape(k, g)
+        share /= share.sum(axis=1, keepdims=True)
         return (share @ self.beta)[:, self.groups] * (masses / mass[self.groups])
 
 
@@ -185,8 +185,12 @@ def interval(proof: Proof) -> tuple[float, float]:
     """[low, high) of Theorem 2, with better conductances where it would be empty."""
     low = float(proof.gammas.max())
     high = proof.apart_below()
-    for t in np.flatnonzero(proof.gammas >= high):
-        proof.tighten(int(t), 0.95 * high)
+    gammas = proof.gammas
+    for t in np.argsort(-gammas):  # the worst first: if it stays so there is no interval
+        if gammas[t] >= high:
+            proof.tighten(int(t), 0.95 * high)
+            if proof.flows[t].gamma == np.inf:
+                break
     low = float(proof.gammas.max())
     return low, proof.apart_until(low) if np.isfinite(low) else high
 
@@ -224,6 +228,8 @@ def _parts(proof: Proof, claim: Claim) -> Claim:
     if found is None:
         return replace(claim, clusters=clusters)
     state = found[0]
+    for t in range(proof.k):
+        proof.fits(t, state)  # conductances that overfill less
     radius = float(np.sqrt(2.0 * proof.gap(state)))
     return replace(claim, clusters=clusters, beta=state.beta, radius=radius)
 

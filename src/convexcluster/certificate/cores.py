@@ -203,8 +203,8 @@ def _distinct(proof: Proof, state: State, radius: float, inside: Bools, sizes: I
     return out
 
 
-# Guesses of a path that are tried, best first, and the share of what a guess promises that ends the
-# search. More tries cost a second each on 2,000 samples.
+# Guesses of a path that are tried, and the share of what the best guess promises that makes one
+# worth a try and a proof enough. More tries cost a second each on 2,000 samples.
 TRIED, ENOUGH = 3, 0.9
 
 # Points and clusters up to which cores are looked for: flows have as many dimensions as a cluster
@@ -232,15 +232,15 @@ def best_cores(
         if 1 < k <= MOST_CLUSTERS and gamma > 0:
             inside = core_of(labels, fused, np.ones(k, dtype=bool), masses)
             ranked.append((float(masses[inside].sum()), gamma, fused))
-    ranked.sort(key=lambda row: (-row[0], -row[1]))  # of equal ones the larger γ: it holds more
+    hope = ENOUGH * max((row[0] for row in ranked), default=0.0)
+    # of those that promise nearly the most the largest γ first: it holds what a path fused too early
+    ranked = sorted((row for row in ranked if row[0] >= hope > 0), key=lambda row: -row[1])
     best, most = None, 0.0
     for promised, gamma, fused in ranked[:TRIED]:
-        if promised <= most:
-            break
         found = prove_cores(space, graph, masses, labels, gamma, fused, solve)
         mass = 0.0 if found is None else float(masses[found.inside].sum())
         if mass > most:
             best, most = found, mass
-        if most >= ENOUGH * promised > 0:
+        if most >= ENOUGH * promised:
             break
     return best
