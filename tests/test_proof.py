@@ -1,18 +1,15 @@
 """Claims about labels in the full space of a kernel: never wrong, and made where they can be."""
 
-from fractions import Fraction
-
 import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
 from convexcluster import Problem, solve
-from convexcluster.certificate import certified_different, certify_partition, solution_radius
-from convexcluster.certificate.claims import interval, prove_labels
-from convexcluster.certificate.proof import Proof
-from convexcluster.certificate.space import Space, layout, sums
-from convexcluster.graph import Graph, components, gamma_range, incidence
-from convexcluster.partition import canonical, fused, means
+from convexcluster.certificate import certified_different, solution_radius
+from convexcluster.certificate.claims import prove_labels
+from convexcluster.certificate.space import Space
+from convexcluster.graph import Graph, gamma_range
+from convexcluster.partition import canonical, fused
 from convexcluster.solvers import prove
 
 

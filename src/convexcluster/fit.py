@@ -21,7 +21,7 @@ from .graph import Graph, quotient
 from .kernels import Kernel
 from .labels import fusion_labels
 from .numerics.threads import Workers, interruptible
-from .partition import by_size, canonical, means, row_keys
+from .partition import by_size, canonical, row_keys
 from .path.clusterpath import ClusterPath
 from .path.grid import grid_of_cells
 from .path.solve import path_of
@@ -482,10 +482,10 @@ def proved(
     certificate = None
     if exact is not None:
         assert claim is not None
-        gap = {"gap": solution.gap, "relative_gap": solution.relative_gap, "radius": exact.radius}
         unproved = claim.reason if cores is None else reason
         verdict = "certified" if claim.whole else f"not certified: {unproved}"
-        certificate = Certificate(**gap, **known, partition=verdict)
+        found = Certificate(solution.gap, solution.relative_gap, exact.radius, **known)
+        certificate = replace(found, partition=verdict)
     elif (wanted == fused).all():
         closer, found = prove(problem, solution, **known, max_iter=limit)
         if (wanted == fusion_labels(closer.A, problem.edges)).all():

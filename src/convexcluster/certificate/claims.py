@@ -78,9 +78,7 @@ class Centroids:
     radius: float
 
     @classmethod
-    def of(
-        cls, claim: Claim, cores: Cores | None, labels: Ints, within: float
-    ) -> Centroids | None:
+    def of(cls, claim: Claim, cores: Cores | None, labels: Ints, within: float) -> Centroids | None:
         """Those of a proved partition; else those of the labels, if their radius is ``within``."""
         if cores is not None and cores.whole:
             return cls(cores.fused, cores.beta, cores.radius)
@@ -97,13 +95,14 @@ class Centroids:
         mass = np.bincount(self.groups, masses)
         g, k = len(mass), int(labels.max()) + 1
         share = np.bincount(labels * g + self.groups, masses, k * g).reshape(k, g)
-        share /= share.sum(axis=1, keepdims=True)
-        return (share @ self.beta)[:, self.groups] * (masses / mass[self.groups])
+        return (share / share.sum(axis=1, keepdims=True) @ self.beta)[:, self.groups] * (
+            masses / mass[self.groups]
+        )
 
 
-# Values of γ at which the labels are tested one by one where there is no interval. Paths of low rank
-# fuse too early, so that the larger ones are tried first; of labels that failed at four no fifth
-# was ever proved.
+# Values of γ at which the labels are tested one by one where there is no interval. Paths of low
+# rank fuse too early, so that the larger ones are tried first; of labels that failed at four no
+# fifth was ever proved.
 TRIED = 4
 
 
@@ -205,9 +204,7 @@ def pick(low: float, high: float, gamma: float, gammas: Floats | None, movable: 
     return float(np.sqrt(low * min(high, 4.0 * low))) if low > 0 else 0.5 * min(high, 1.0)
 
 
-def _whole(
-    proof: Proof, state: State, solve: Callable[[Problem], Solution] | None
-) -> bool:
+def _whole(proof: Proof, state: State, solve: Callable[[Problem], Solution] | None) -> bool:
     """Theorem 1: whether all clusters are whole at the γ of a state, the largest tested first."""
     for t in np.argsort([-flow.inside.n for flow in proof.flows]):
         if proof.flows[t].gamma <= state.gamma:
@@ -303,13 +300,13 @@ def _sentence(
     several = clusters & (np.bincount(labels, rows) > 1)
     alone, core = int(rows[several[labels]].sum()), int(rows[inside].sum())
     if cores is not None and core >= alone and core:
-        many = int(cores.proved[cores.fused[inside]].sum() and len(np.unique(cores.fused[inside])))
+        groups = len(np.unique(cores.fused[inside]))
         found = (
-            f"has {int(cores.fused.max()) + 1} clusters"
+            f"the exact optimum has {int(cores.fused.max()) + 1} clusters"
             if cores.whole
-            else f"fuses {many} groups of samples for certain"
+            else f"{groups} groups of samples are for certain fused in the exact optimum"
         )
-        return f"{at} the exact optimum {found}; {core} of {n} samples lie in the core of their label"
+        return f"{at} {found}; {core} of {n} samples lie in the core of their label"
     if alone:
         verb = "is" if several.sum() == 1 else "are"
         return (

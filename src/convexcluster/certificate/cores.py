@@ -167,7 +167,7 @@ def _contractible(
         radius = OWN * float(np.sqrt(state.radius**2 + missed[~inside].sum()))
         lightest = np.where(inside, proof.mass, least)
         keep = sure.copy()
-        for t in np.flatnonzero(inside & ~sure):
+        for t in np.flatnonzero(inside & ~sure).tolist():
             found = holding[t]
             turn = proof.turns(t, state, radius, lightest)
             keep[t] = found is not None and found.holds(proof, t, gamma, turn)
@@ -233,7 +233,7 @@ def best_cores(
             inside = core_of(labels, fused, np.ones(k, dtype=bool), masses)
             ranked.append((float(masses[inside].sum()), gamma, fused))
     hope = ENOUGH * max((row[0] for row in ranked), default=0.0)
-    # of those that promise nearly the most the largest γ first: it holds what a path fused too early
+    # of those that promise nearly the most the largest γ first, which holds what was fused early
     ranked = sorted((row for row in ranked if row[0] >= hope > 0), key=lambda row: -row[1])
     best, most = None, 0.0
     for promised, gamma, fused in ranked[:TRIED]:

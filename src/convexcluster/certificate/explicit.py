@@ -1,4 +1,4 @@
-"""One cluster of moderate size in coordinates of its own: corrected flows, where electrical ones fail.
+"""One cluster of moderate size in its own coordinates: corrected flows where electrical ones fail.
 
 Input is a cluster, the reduced optimum at one γ and how far it may be off; output is whether the
 cluster is whole, and what its flow misses. The demands b_i of

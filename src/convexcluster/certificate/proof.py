@@ -12,9 +12,9 @@ where v_ts = (c_t − c_s)/‖c_t − c_s‖, or some v_ts = −v_st with ‖v_t
 of the reduced problem is m_t(φ̄_t − c_t) = γ Σ_s W_ts v_ts. Let N_l be the length of a flow on edge
 l that meets the vectors m_i(φ_i − φ̄_t), and f^ts_l a flow that meets the scalars e^ts.
 
-*Theorem 1 (one γ).* If ‖λ_l‖ ≤ γw_l, λ_l = (flow of the vectors)_l + γ Σ_s f^ts_l v_ts, on all edges
-inside clusters, and adjacent c_t differ, then the clusters of A*(γ) are the C_t: the conditions of
-optimality hold.
+*Theorem 1 (one γ).* If ‖λ_l‖ ≤ γw_l, λ_l = (flow of the vectors)_l + γ Σ_s f^ts_l v_ts, on all
+edges inside clusters, and adjacent c_t differ, then the clusters of A*(γ) are the C_t: the
+conditions of optimality hold.
 
 *Theorem 2 (an interval).* With γ_t = max_l N_l/(w_l − Σ_s |f^ts_l|), ∞ if a denominator is not
 positive: for every γ ≥ max_t γ_t the clusters of A*(γ) are unions of the C_t, since ‖v‖ ≤ 1; they
@@ -249,15 +249,15 @@ class Proof:
         """The reduced optimum at γ, and its coordinates; None if adjacent clusters meet."""
         small = Problem(self.centers, self.pairs, self.between, gamma, self.mass)
         try:
-            C = _majorised(small, self.centers) if start is None else start
-            C = (dense_newton if C.size <= DENSE else newton)(small, C)
+            begin = _majorised(small, self.centers) if start is None else start
+            C = (dense_newton if begin.size <= DENSE else newton)(small, begin)
         except np.linalg.LinAlgError:  # masses vanish beside weights
             return None
         if C is None:
             return None
         s, t = self.pairs.T
         d = np.linalg.norm(C[s] - C[t], axis=1)
-        beta = np.linalg.solve(_system(small, gamma * self.between / d), np.diag(self.mass))
+        beta: Floats = np.linalg.inv(_system(small, gamma * self.between / d)) * self.mass
         step = beta[s] - beta[t]  # c_s − c_t in terms of the means
         size = np.abs(step) @ self.size
         square = np.einsum("lr,lr->l", step @ self.G, step)
@@ -372,13 +372,6 @@ class Proof:
         self.flows[t] = best
         return False
 
-    def fullness(self, t: int, state: State) -> float:
-        """How full the fullest edge of cluster t is at the γ of a state; above 1 it does not fit."""
-        flow = self.flows[t]
-        if flow.gamma <= state.gamma:
-            return 1.0
-        return float((self.lengths(t, state) / (state.gamma * flow.inside.w)).max())
-
     def energy(self, t: int, state: State) -> float:
         """Σ o_i²/m_i of cluster t at the γ of a state: twice its part of the gap (Theorem 4)."""
         flow, own = self.flows[t], self.flows[t].inside
@@ -409,11 +402,12 @@ DEAR = 0.7
 HOPELESS = 3.0
 
 # States of a cover at most, and the least step worth a state. Half as many: intervals of several
-# decades end early. Half the step: the last percent before two clusters meet costs what the rest did.
+# decades end early. Half the step: the last percent before two clusters meet costs what the rest
+# did.
 STATES, STEP = 60, 2e-3
 
-# Unknowns of the reduced problem up to which its Hessian is a dense matrix: twice as many cost eight
-# times as much, half as many go through conjugate gradients at ten times the price.
+# Unknowns of the reduced problem up to which its Hessian is a dense matrix: twice as many cost
+# eight times as much, half as many go through conjugate gradients at ten times the price.
 DENSE = 600
 
 # Clusters up to which a cover is made: a state of 200 takes 20 ms, and of more seconds in all.
@@ -423,7 +417,7 @@ COVERED = 200
 def _system(small: Problem, q: Floats) -> Floats:
     """M + L_q, dense."""
     k, (s, t) = small.n, small.edges.T
-    A = -np.bincount(s * k + t, q, k * k).reshape(k, k)
+    A = -np.bincount(s * k + t, q, k * k).reshape(k, k).astype(np.float64)
     A = A + A.T
     A[np.diag_indices(k)] = small.masses - A.sum(axis=1)
     return A
@@ -439,7 +433,7 @@ def _majorised(small: Problem, C: Floats, rounds: int = 60) -> Floats:
         d = np.maximum(np.linalg.norm(C[s] - C[t], axis=1), 1e-9 * scale)
         after = np.linalg.solve(_system(small, small.c / d), small.masses[:, None] * small.Z)
         moved = float(np.abs(after - C).max())
-        C = after
+        C = np.asarray(after, dtype=np.float64)
         if moved <= 1e-6 * scale:
             break
     return C

@@ -173,81 +173,135 @@ def _cells(own: Inside) -> list[tuple[int, int, Ints]]:
     ]
 
 
+@dataclass(frozen=True, slots=True)
+class _Vectors:
+    """The vectors b_i of a cluster: bounds on their lengths, and their inner products.
+
+    Attributes
+    ----------
+    cell : ndarray of shape (p,)
+        ≥ ‖b̄_g‖.
+    rest : ndarray of shape (n,)
+        ≥ ‖b_i − (m_i/m_h) b̄_h‖.
+    share : ndarray of shape (n,)
+        m_i/m_h.
+    Q : ndarray of shape (n, p)
+        ⟨b_i, b̄_h⟩.
+    G : ndarray of shape (p, p)
+        ⟨b̄_g, b̄_h⟩.
+    """
+
+    cell: Floats
+    rest: Floats
+    share: Floats
+    Q: Floats
+    G: Floats
+
+    @classmethod
+    def of(cls, own: Inside) -> _Vectors:
+        m, first = own.masses, own.starts[:-1]
+        total = float(m.sum())
+        mass = np.add.reduceat(m, first)
+        share = m / mass[own.cell]
+        beta = m * (own.sizes + float(m @ own.sizes) / total)  # ≥ ‖b_i‖
+        cell = np.add.reduceat(beta, first)
+        mean = own.sums.sum(axis=1) / total
+        column = np.add.reduceat(m * mean, first)
+        Q = m[:, None] * (own.sums - mean[:, None] * mass - (column - column.sum() / total * mass))
+        return cls(cell, beta + share * cell[own.cell], share, Q, np.add.reduceat(Q, first, axis=0))
+
+
+@dataclass(frozen=True, slots=True)
+class _Ledger:
+    """What both levels add up: ‖λ_l‖², Σ_i |r_li| m_i(s_i + s̄), and what is missed at samples."""
+
+    square: Floats
+    size: Floats
+    missed: Floats
+    unit: Floats  # rounding of a sum over the edges of every sample
+
+
 def route_cluster(space: Space, own: Inside, kappa: Floats) -> Flows:
     """The flows of one cluster for the conductances ``kappa``."""
-    m, n, p = own.masses, own.n, len(own.starts) - 1
-    i, j = own.edges.T
-    first = own.starts[:-1]
-    total = float(m.sum())
-    mass = np.add.reduceat(m, first)
-    share = m / mass[own.cell]
-    beta = m * (own.sizes + float(m @ own.sizes) / total)  # ≥ ‖b_i‖
-    beta_cell = np.add.reduceat(beta, first)
-    beta_rest = beta + share * beta_cell[own.cell]  # ≥ ‖b_i − (m_i/m_h) b̄_h‖
-    # ⟨b_i, b̄_h⟩ and ⟨b̄_g, b̄_h⟩
-    mean = own.sums.sum(axis=1) / total
-    column = np.add.reduceat(m * mean, first)
-    Qb = m[:, None] * (own.sums - mean[:, None] * mass - (column - column.sum() / total * mass))
-    Gb = np.add.reduceat(Qb, first, axis=0)
-    largest = int(np.diff(own.starts).max())
-    unknown = own.noise + float(roundings(6 * (largest + p) + 60))
-    degree = np.bincount(own.edges.ravel(), minlength=n)
-    unit = roundings(degree + 6)
-    E = m[:, None] / total * own.pull.sum(axis=0) - own.pull
-    scalars = np.abs(own.pull) + m[:, None] / total * own.pull.sum(axis=0)
-    known = float(roundings(own.crossing + 6)) * scalars  # rounding of the scalar demands
+    n, p, m = own.n, len(own.starts) - 1, len(own.edges)
+    v = _Vectors.of(own)
+    unit = roundings(np.bincount(own.edges.ravel(), minlength=n) + 6)
+    sums = _Ledger(np.zeros(m), np.zeros(m), np.zeros(n), unit)
+    spent = own.masses[:, None] / float(own.masses.sum()) * own.pull.sum(axis=0)
+    E = spent - own.pull  # the scalar demands
+    Y, f = np.zeros((n, 0)), np.zeros((m, E.shape[1]))
     if p > 1:
-        spread = np.zeros((n, p))
-        spread[np.arange(n), own.cell] = share
-        spread -= (m / total)[:, None]
-        Y = _potentials(own, kappa, np.hstack([spread, E]))
-    else:
-        spread, Y = np.zeros((n, 0)), np.zeros((n, 0))
-    square, size = np.zeros(len(i)), np.zeros(len(i))
-    if p > 1:
-        for at in range(0, len(i), BLOCK):
-            few = slice(at, at + BLOCK)
-            F = kappa[few, None] * (Y[i[few], :p] - Y[j[few], :p])
-            square[few] = np.einsum("lg,lg->l", F @ Gb, F)
-            size[few] = np.abs(F) @ beta_cell
-            spread -= incidence(own.edges[few], n).T @ F
-        missed = np.abs(spread) @ beta_cell + unit * (
-            _at_ends(own, size) + share * beta_cell[own.cell] + m / total * beta_cell.sum()
-        )
-    else:
-        missed = np.zeros(n)
-    f = kappa[:, None] * (Y[i, p:] - Y[j, p:]) if p > 1 else np.zeros((len(i), E.shape[1]))
+        Y, f = _over_the_cluster(own, kappa, v, E, sums)
     inverses = []
-    for h, (a, b, within) in enumerate(_cells(own)):
+    for a, b, within in _cells(own):
         if b - a == 1:
             inverses.append(np.zeros((1, 1)))
             continue
         P, T = _dense(own.edges[within] - a, kappa[within], b - a)
         inverses.append(P)
-        mu, member = share[a:b], own.samples[a:b]
-        K = space.gram(member, member) * np.outer(m[a:b], m[a:b])
-        one = K.sum(axis=1)
-        C = K - np.outer(one, mu) - np.outer(mu, one) + one.sum() * np.outer(mu, mu)
-        square[within] += np.einsum("li,li->l", T @ C, T)
-        if p > 1:
-            Qc = Qb[a:b] - np.outer(mu, Qb[a:b].sum(axis=0))
-            F = kappa[within, None] * (Y[i[within], :p] - Y[j[within], :p])
-            square[within] += 2.0 * np.einsum("lg,lg->l", T @ Qc, F)
-        else:
+        F = kappa[within, None] * (Y[own.edges[within, 0]] - Y[own.edges[within, 1]])
+        _inside_a_cell(space, own, v, slice(a, b), within, F, T, sums)
+        if p == 1:
             f = T @ E
-        sizes_here = np.abs(T) @ beta_rest[a:b]
-        size[within] += sizes_here
-        D = np.zeros((len(within), b - a))
-        D[np.arange(len(within)), i[within] - a] = 1.0
-        D[np.arange(len(within)), j[within] - a] = -1.0
-        lacking = np.eye(b - a) - mu[:, None] - D.T @ T
-        missed[a:b] += np.abs(lacking) @ beta_rest[a:b] + unit[a:b] * (
-            np.abs(D).T @ sizes_here + beta_rest[a:b] + mu * beta_rest[a:b].sum()
-        )
-    residual = np.abs(E - incidence(own.edges, n).T @ f) + known
-    residual += unit[:, None] * (_at_ends(own, np.abs(f)) + scalars)
-    extra = _along_tree(own, OWN * np.column_stack([missed, residual]))
-    return Flows(own, kappa, square, size, unknown, f, extra, Y[:, :p], tuple(inverses))
+    residual = np.abs(E - incidence(own.edges, n).T @ f)
+    residual += unit[:, None] * (_at_ends(own, np.abs(f)) + spent + own.pull)
+    residual += float(roundings(own.crossing + 6)) * (spent + own.pull)
+    extra = _along_tree(own, OWN * np.column_stack([sums.missed, residual]))
+    # sums over cells, their centring, and two sums of products for ‖λ‖²
+    noise = own.noise + float(roundings(6 * (int(np.diff(own.starts).max()) + p) + 60))
+    return Flows(own, kappa, sums.square, sums.size, noise, f, extra, Y, tuple(inverses))
+
+
+def _over_the_cluster(
+    own: Inside, kappa: Floats, v: _Vectors, E: Floats, sums: _Ledger
+) -> tuple[Floats, Floats]:
+    """Level 1: potentials of the cells, and flows of the scalars."""
+    n, p, (i, j) = own.n, len(v.cell), own.edges.T
+    spent = own.masses / float(own.masses.sum())
+    left = np.zeros((n, p))
+    left[np.arange(n), own.cell] = v.share
+    left -= spent[:, None]
+    Y = _potentials(own, kappa, np.hstack([left, E]))
+    f = kappa[:, None] * (Y[i, p:] - Y[j, p:])
+    Y = np.ascontiguousarray(Y[:, :p])
+    for at in range(0, len(i), BLOCK):
+        few = slice(at, at + BLOCK)
+        F = kappa[few, None] * (Y[i[few]] - Y[j[few]])
+        sums.square[few] = np.einsum("lg,lg->l", F @ v.G, F)
+        sums.size[few] = np.abs(F) @ v.cell
+        left -= incidence(own.edges[few], n).T @ F
+    carried = _at_ends(own, sums.size) + v.share * v.cell[own.cell] + spent * v.cell.sum()
+    sums.missed[:] = np.abs(left) @ v.cell + sums.unit * carried
+    return Y, f
+
+
+def _inside_a_cell(
+    space: Space,
+    own: Inside,
+    v: _Vectors,
+    part: slice,
+    within: Ints,
+    F: Floats,
+    T: Floats,
+    sums: _Ledger,
+) -> None:
+    """Level 2 of the cell ``part``: T (edges within, samples) is its flow, F that of level 1."""
+    m, share, member, rest = own.masses[part], v.share[part], own.samples[part], v.rest[part]
+    K = space.gram(member, member) * np.outer(m, m)
+    one = K.sum(axis=1)
+    C = K - np.outer(one, share) - np.outer(share, one) + one.sum() * np.outer(share, share)
+    Q = v.Q[part] - np.outer(share, v.Q[part].sum(axis=0))
+    sums.square[within] += np.einsum("li,li->l", T @ C, T)
+    if F.shape[1]:
+        sums.square[within] += 2.0 * np.einsum("lg,lg->l", T @ Q, F)
+    size = np.abs(T) @ rest
+    sums.size[within] += size
+    number, (i, j) = np.arange(len(within)), (own.edges[within] - part.start).T
+    D = np.zeros((len(within), len(member)))
+    D[number, i], D[number, j] = 1.0, -1.0
+    lacking = np.eye(len(member)) - share[:, None] - D.T @ T
+    carried = np.abs(D).T @ size + rest + share * rest.sum()
+    sums.missed[part] += np.abs(lacking) @ rest + sums.unit[part] * carried
 
 
 def _at_ends(own: Inside, values: Floats) -> Floats:

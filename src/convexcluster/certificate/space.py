@@ -79,7 +79,7 @@ class Layout:
     cells : ndarray of shape (k + 1,)
         First cell of every label.
     edges : ndarray of shape (m, 2)
-        Places of the ends of every edge.
+        Places of the ends of every edge, ascending.
     inside : ndarray of shape (m,)
         Whether both ends have one label.
     """
@@ -133,7 +133,7 @@ def layout(edges: Ints, labels: Ints, size: int | None = None) -> Layout | None:
     cells = np.searchsorted(label[starts[:-1]], np.arange(int(label[-1]) + 2))
     place = np.empty(n, dtype=np.int64)
     place[order] = np.arange(n)
-    return Layout(order, label, cell, starts, cells, place[edges], inside)
+    return Layout(order, label, cell, starts, cells, np.sort(place[edges], axis=1), inside)
 
 
 @dataclass(frozen=True, slots=True)

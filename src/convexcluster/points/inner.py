@@ -71,10 +71,9 @@ def _of_distances(X: Floats, kernel: Kernel) -> Space:
     unit = float(roundings(d + 8))
     squares = np.einsum("ik,ik->i", X, X)
     product = 4.0 * unit * float(squares.max())
-    metric = "sqeuclidean" if gauss else "cityblock"
 
     def gram(rows: Ints, columns: Ints) -> Floats:
-        K = cdist(X[rows], X[columns], metric)
+        K = cdist(X[rows], X[columns], "sqeuclidean" if gauss else "cityblock")
         np.negative(K, out=K)
         return np.exp(K, out=K)
 
