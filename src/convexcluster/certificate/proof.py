@@ -298,7 +298,7 @@ class Proof:
         gamma, start = max(low, high * (1.0 - 1e-9)), None
         if self.k == 2 and low < high:
             return high  # the closed form is exact
-        for _ in range(STATES):
+        for _ in range(min(STATES, 1 + WORK // self.centers.size**2)):
             found = self.state(gamma, start)
             if found is None or not found[0].differ:
                 break
@@ -405,6 +405,10 @@ HOPELESS = 3.0
 # decades end early. Half the step: the last percent before two clusters meet costs what the rest
 # did.
 STATES, STEP = 60, 2e-3
+
+# States times the square of the unknowns: half a second. Twice: covers of 20 clusters take longer
+# than the flows. Half: they end after seven states.
+WORK = 2_000_000
 
 # Unknowns of the reduced problem up to which its Hessian is a dense matrix: twice as many cost
 # eight times as much, half as many go through conjugate gradients at ten times the price.
