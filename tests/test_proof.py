@@ -152,7 +152,8 @@ def hold_cores(seeds):
     for seed in seeds:
         K, graph, masses, truth, rng = draw(seed)
         for guess, gamma in candidates(K, graph, masses, truth, rng):
-            found = prove_cores(of_gram(K), graph, masses, truth, gamma, guess, sharp)
+            solver = sharp if seed % 2 else None  # without one, more is left unproved
+            found = prove_cores(of_gram(K), graph, masses, truth, gamma, guess, solver)
             if found is None:
                 continue
             count, whole = count + 1, whole + found.whole
@@ -173,7 +174,7 @@ def sharp(problem):
 
 
 def test_cores_hold_on_random_problems():
-    count, whole = hold_cores(range(12))
+    count, whole = hold_cores(range(24))
     assert whole > 10
     assert count > whole  # some are proved although others are not
 

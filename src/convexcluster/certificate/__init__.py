@@ -6,6 +6,11 @@ statement is a theorem about the optimum A* and never a threshold: how far A* ca
 :mod:`~convexcluster.certificate.rounding`), pairs certainly apart or fused
 (:mod:`~convexcluster.certificate.pairs`), and whether a whole partition is that of A*
 (:mod:`~convexcluster.certificate.partition`).
+
+Labels are also proved without any embedding, from sums of K: for an interval of γ, at one γ,
+cluster by cluster (:mod:`~convexcluster.certificate.proof`) or in their cores
+(:mod:`~convexcluster.certificate.cores`); the strongest claim that holds becomes a sentence
+(:mod:`~convexcluster.certificate.claims`).
 """
 
 from __future__ import annotations
@@ -49,7 +54,9 @@ class Certificate:
         G over ½ Σ mᵢ‖zᵢ − z̄‖².
     radius : float
         √(2(G + δ) + τ² + ‖V‖²) ≥ ‖A − A*‖_M for the problem before embedding and coarsening, whose
-        gap is G + δ + τ²/2 + ‖V‖²/2: the residuals behind the three are orthogonal.
+        gap is G + δ + τ²/2 + ‖V‖²/2: the residuals behind the three are orthogonal. Where the proof
+        in the full space has found the centroids Σ β φ(x) (``dual_coef_``), G is the gap there, δ
+        is part of it, and τ does not enter.
     embedding_error : float
         τ, the norm of what the embedding dropped.
     coarsening_error : float
@@ -70,12 +77,14 @@ class Certificate:
         The strongest claim about the labels that is proved, as a sentence.
     gamma_interval : tuple of two floats or None
         The labels are exactly the clusters of the optimum for every γ from the first up to, and
-        without, the second.
+        without, the second. Where rows were grouped into cells it is about the cells, as
+        ``statement`` says.
     clusters : ndarray of shape (n_clusters,) or None
-        Which clusters are proved to have one centroid each in the optimum at ``gamma_``.
+        Which clusters are proved to have one centroid each in the optimum at ``gamma_``; about
+        cells likewise.
     cores : ndarray of shape (n,) or None
         Which samples lie in the core of their label: the largest cluster of the optimum at
-        ``gamma_``, proved to be one, that lies wholly inside the label.
+        ``gamma_``, proved to be one, that lies wholly inside the label. None of cells.
     """
 
     gap: float

@@ -254,6 +254,8 @@ def claimed(
     ``cells`` says that the points are cells of rows.
     """
     k = int(labels.max()) + 1
+    if claim is not None and claim.whole and not cells:
+        certificate = replace(certificate, partition="certified")
     certified = certificate.partition == "certified" or (claim is not None and claim.whole)
     clusters = np.full(k, certified) if claim is None else claim.clusters | certified
     inside = np.full(len(labels), certified)
@@ -272,7 +274,7 @@ def claimed(
         statement=said[0].upper() + said[1:] + ".",
         gamma_interval=interval,
         clusters=clusters,
-        cores=inside,
+        cores=None if cells else inside,
     )
 
 
