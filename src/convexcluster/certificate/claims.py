@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,11 +17,13 @@ from numpy.typing import NDArray
 from ..graph import Graph
 from ..partition import means
 from ..problem import Floats, Ints, Problem, Solution
-from . import Certificate
 from .cores import Cores
 from .explicit import hold
 from .proof import Proof, State
 from .space import Space, layout
+
+if TYPE_CHECKING:
+    from . import Certificate
 
 Bools = NDArray[np.bool_]
 
