@@ -26,6 +26,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from .certificate import of_rows
 from .fit import Fit, fit
 from .graph import Graph
 from .labels import cut, dual_coefficients
@@ -493,11 +494,11 @@ def keep(model: Any, found: Fit, index: Ints, weight: Floats, rows: Ints) -> Any
         "n_clusters_": int(labels.max()) + 1,
         "gamma_": float(problem.gamma),
         "centroids_": means(solution.A, points.masses, labels),
-        "dual_coef_": dual_coefficients(problem, solution.A, labels)[:, index] * share,
+        "dual_coef_": _coefficients(found)[:, index] * share,
         "path_": expand_path(found.path, index, weight),
         "linkage_": linkage,
-        "selection_": on_rows(found.selection, index, rows, linkage),
-        "certificate_": found.certificate,
+        "selection_": selection_of_rows(found.selection, index, rows, linkage),
+        "certificate_": of_rows(found.certificate, index),
         "n_iter_": int(solution.n_iter),
         "graph_": expand_graph(Graph(problem.edges, problem.weights), index),
         "_embedding": points.embedding,
@@ -516,10 +517,17 @@ def keep(model: Any, found: Fit, index: Ints, weight: Floats, rows: Ints) -> Any
     return model
 
 
-def on_rows(selection: Selection, index: Ints, labels: Ints, linkage: Floats) -> Selection:
+def selection_of_rows(selection: Selection, index: Ints, labels: Ints, linkage: Floats) -> Selection:
     """The selection by rows: its labels and those of its layers, and the tree."""
     layers = tuple(replace(layer, labels=layer.labels[index]) for layer in selection.layers)
     return replace(selection, labels=labels, linkage=linkage, layers=layers)
+
+
+def _coefficients(found: Fit) -> Floats:
+    """β of every point: those of the proof, or those that follow from the centroids."""
+    if found.centroids is None:
+        return dual_coefficients(found.problem, found.solution.A, found.labels)
+    return found.centroids.coefficients(found.labels, found.points.masses)
 
 
 def _warn(found: Fit, model: Any) -> None:

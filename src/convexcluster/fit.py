@@ -15,6 +15,8 @@ from scipy import sparse
 
 from .boundaries import BESIDE, Boundaries
 from .certificate import Certificate, certify, on_rows
+from .certificate.claims import Centroids, Claim, claimed, prove_labels
+from .certificate.cores import Cores, best_cores
 from .embedding import embed
 from .graph import Graph, quotient
 from .kernels import Kernel
@@ -35,6 +37,7 @@ from .points import (
 )
 from .points.error import cohesion, inherited_error
 from .points.flows import rows_error
+from .points.inner import space_of
 from .points.passes import PIECES
 from .points.units import Unit, exponent_of, power
 from .problem import Floats, Ints, Problem, Solution, Status
@@ -102,6 +105,8 @@ class Fit:
         Powers of two by which rows and masses were multiplied: the results are in these units.
     vote : Vote
         The rule that labels rows.
+    centroids : Centroids or None
+        Those of the solution in the full space, where the proof has found them.
     """
 
     points: Points
@@ -113,6 +118,7 @@ class Fit:
     coarsening: CoarseningError | None
     unit: Unit
     vote: Vote
+    centroids: Centroids | None = None
 
     @property
     def labels(self) -> Ints:
@@ -151,18 +157,27 @@ def fit(rows: Rows, settings: Settings) -> Fit:
         tol = gap_to_reach(points, problem, settings)
         if settings.one_gamma:
             path, choice, solution = solve_one(problem.at(settings.gamma), tol, settings)
+            choice, claim, cores = prove_choice(points, graph, path, choice, settings)
+            exact = None
         else:
             path = run_path(problem, points, tol, settings)
             choice = choose(problem, points, path, found, settings)
-            solution = solve_chosen(problem.at(choice.gamma), path, choice, tol, settings)
+            choice, claim, cores = prove_choice(points, graph, path, choice, settings)
+            exact = known_centroids(claim, cores, points, choice, settings)
+            if exact is None:
+                solution = solve_chosen(problem.at(choice.gamma), path, choice, tol, settings)
+            else:
+                solution = solution_of(exact, points, problem)
         problem = problem.at(choice.gamma)
         error = coarsening_error(rows, points, wide, problem, solution)
         if error is None or spare < PIECES or is_bearable(error, points):
             break
         points, spare = cut_finer(rows, points, error, spare), 0
-    solution, certificate = proved(points, problem, choice, solution, error, settings, unit)
+    solution, certificate = proved(
+        points, problem, choice, claim, cores, exact, solution, error, settings, unit
+    )
     vote = make_vote(points, by_size(choice.labels, points.masses), settings, nearest)
-    return Fit(points, problem, path, choice, solution, certificate, error, unit, vote)
+    return Fit(points, problem, path, choice, solution, certificate, error, unit, vote, exact)
 
 
 def in_units(rows: Rows, unit: Unit) -> Rows:
@@ -382,6 +397,57 @@ def solve_one(
     return ClusterPath.of_solution(problem, solution, fused, tol), choice, solution
 
 
+# The relative gap of the small problems of a proof: the slack of a flow absorbs what it leaves.
+SHARP = 1e-10
+
+
+def prove_choice(
+    points: Points, graph: Graph, path: ClusterPath, choice: Selection, settings: Settings
+) -> tuple[Selection, Claim | None, Cores | None]:
+    """What is proved of the labels in the full space, and the choice at a γ where it holds."""
+    if not settings.certify:
+        return choice, None, None
+    space, masses, movable = space_of(points), points.masses, settings.gamma is None
+    labels, wanted = by_size(choice.labels, masses), canonical(choice.labels)
+    solve = partial(solve_problem, tol=SHARP)
+    guesses = [(float(g), path.labels(step=q)) for q, g in enumerate(path.gammas)]
+    likely = np.array([g for g, fused in guesses if (fused == wanted).all()])
+    options: dict[str, Any] = {"likely": likely, "movable": movable, "solve": solve}
+    claim = prove_labels(space, graph, masses, labels, choice.gamma, path.gammas, **options)
+    if claim.whole or points.cells is not None:
+        return replace(choice, gamma=claim.gamma), claim, None
+    if not movable:
+        guesses = [(g, fused) for g, fused in guesses if g == choice.gamma]
+    cores = best_cores(space, graph, masses, labels, guesses, solve)
+    return replace(choice, gamma=claim.gamma if cores is None else cores.gamma), claim, cores
+
+
+def known_centroids(
+    claim: Claim | None,
+    cores: Cores | None,
+    points: Points,
+    choice: Selection,
+    settings: Settings,
+) -> Centroids | None:
+    """Centroids that the proof has found in the full space, where no solver is to do better.
+
+    Of cells the error of their rows is still to be known, and a solver that is asked for solves.
+    Those of labels that are not proved will do if the embedding has lost more than they miss.
+    """
+    if claim is None or points.cells is not None or settings.solver != "auto":
+        return None
+    lost = points.embedding.trace_error if settings.tol == "auto" else 0.0
+    within = float(np.sqrt(min(lost, BEARABLE * (2.0 * points.scale + lost))))
+    return Centroids.of(claim, cores, by_size(choice.labels, points.masses), within)
+
+
+def solution_of(exact: Centroids, points: Points, problem: Problem) -> Solution:
+    """The solution that the proof has found; its flows were bounded, not stored."""
+    A, gap = exact.rows(points.Z, points.masses), 0.5 * exact.radius**2
+    Lam = np.zeros((len(problem.edges), 0))
+    return Solution(A, Lam, gap, problem.relative(gap), Status.CONVERGED, 1)
+
+
 def solve_chosen(
     problem: Problem, path: ClusterPath, choice: Selection, tol: float, settings: Settings
 ) -> Solution:
@@ -432,25 +498,35 @@ def proved(
     points: Points,
     problem: Problem,
     choice: Selection,
+    claim: Claim | None,
+    cores: Cores | None,
+    exact: Centroids | None,
     solution: Solution,
     error: CoarseningError | None,
     settings: Settings,
     unit: Unit,
 ) -> tuple[Solution, Certificate]:
-    """Close the gap until the labels are proved, where they are the fused clusters."""
+    """The certificate; where the full space has no proof, close the gap in the embedding."""
     embedding, limit = points.embedding, settings.max_iter
     known: dict[str, Any] = {
         "embedding_error": float(np.sqrt(embedding.trace_error)),
         "clipped_share": embedding.clipped_share,
     }
-    fused, wanted = fusion_labels(solution.A, problem.edges), canonical(choice.labels)
+    wanted = canonical(choice.labels)
+    fused = fusion_labels(solution.A, problem.edges) if exact is None else exact.groups
     gamma = power(problem.gamma, -unit.gamma)
     reason = (
         f"the labels join the {fused.max() + 1} fused clusters of γ={gamma:.4g} by a tree, "
         "and a tree is not part of the optimum"
     )
     certificate = None
-    if (wanted == fused).all():
+    if exact is not None:
+        assert claim is not None
+        unproved = claim.reason if cores is None else reason
+        verdict = "certified" if claim.whole else f"not certified: {unproved}"
+        found = Certificate(solution.gap, solution.relative_gap, exact.radius, **known)
+        certificate = replace(found, partition=verdict)
+    elif (wanted == fused).all():
         closer, found = prove(problem, solution, **known, max_iter=limit)
         if (wanted == fusion_labels(closer.A, problem.edges)).all():
             solution, certificate = closer, found
@@ -461,7 +537,12 @@ def proved(
     certificate = on_rows(certificate, 0.0 if error is None else error.total)
     whole = float(np.sqrt(2.0 * points.scale + embedding.trace_error))
     relative = certificate.radius / whole if whole > 0 else 0.0
-    return solution, replace(certificate, relative_radius=relative, is_bound=embedding.is_bound)
+    certificate = replace(certificate, relative_radius=relative, is_bound=embedding.is_bound)
+    n = len(points)
+    rows = np.ones(n, dtype=np.int64) if points.index is None else np.bincount(points.index)
+    labels = by_size(choice.labels, points.masses)
+    scope: dict[str, Any] = {"unit": 2.0**-unit.gamma, "cells": points.cells is not None}
+    return solution, claimed(certificate, claim, cores, labels, rows, problem.gamma, **scope)
 
 
 def make_vote(

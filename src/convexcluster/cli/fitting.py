@@ -229,6 +229,7 @@ def _show(summary: dict[str, Any]) -> None:
         ("γ", summary["gamma"]),
         ("relative gap", certificate.get("relative_gap")),
         ("partition", certificate.get("partition")),
+        ("proved", certificate.get("statement")),
         ("seconds", summary["seconds"]),
     ]
     if "scores" in summary:

@@ -120,6 +120,12 @@ class Unit:
             radius=float(power(found.radius, half)),
             embedding_error=float(power(found.embedding_error, half)),
             coarsening_error=float(power(found.coarsening_error, half)),
+            gamma_interval=None
+            if found.gamma_interval is None
+            else (
+                float(power(found.gamma_interval[0], -self.gamma)),
+                float(power(found.gamma_interval[1], -self.gamma)),
+            ),
         )
 
 

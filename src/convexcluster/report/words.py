@@ -103,7 +103,8 @@ def certificate_sentences(certificate: Any | None) -> list[str]:
     """The certificate of a fitted estimator in words, one fact a sentence."""
     if certificate is None:
         return []
-    made = []
+    statement = getattr(certificate, "statement", "")
+    made = [f"Proved: {statement[0].lower()}{statement[1:]}"] if statement else []
     gap = _finite(certificate, "relative_gap")
     if gap is not None:
         made.append(
