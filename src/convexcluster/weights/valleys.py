@@ -12,8 +12,8 @@ how far the lower of two modes stands above the saddle between them. A valley st
 
 δ the dimension between K and 8K neighbours of the saddle, from 1 to 2: in the plane a thin place
 can be walked round, on a curve it cannot, so that curves need twice the depth. The scale K runs
-from 8 up by √2; between parts that are large enough to be seen at the next scale a valley must
-stand there too. The scale that shows most clusters is taken. ``benchmarks/levels.py`` measures what
+from 8 up by √2; between parts that are large enough to be seen at the next two scales a valley must
+stand there too. The finest scale that shows most clusters about as clearly as any is taken. ``benchmarks/levels.py`` measures what
 structureless data reach.
 
 References: Chazal, Guibas, Oudot and Skraba, J. ACM 2013 (prominence of modes); Hill, Ann. Stat.
@@ -24,7 +24,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
 
 import numpy as np
 from scipy.spatial import KDTree
@@ -47,6 +46,13 @@ WORK, FINE = 1_500_000, 64
 # Least mass of a cluster: as many rows as the finest scale has neighbours. A smaller group has no
 # row whose neighbours are all inside.
 LEAST = 8
+
+# Scales at which a valley must stand too, a factor 2 together. One more changes little.
+CONFIRM = 2
+
+# The finest scale is taken whose faintest kept boundary is at least this share of the best scale's:
+# the coarser a scale is, the more samples at a border climb to the wrong side.
+FINE_ENOUGH = 0.7
 
 # A part can be seen at a scale of K neighbours if it has this many times K samples. At half of it
 # touching groups are lost; at twice, more chance pieces of curves are left.
@@ -166,16 +172,21 @@ def valleys(
         return None
     land = Landscape.of(np.asarray(X, dtype=np.float64), np.asarray(masses, dtype=np.float64))
     scales = [at_scale(land, size, least) for size in land.scales]
-    scales = [finer.confirmed(coarser) for finer, coarser in pairwise(scales)] + scales[-1:]
-    best, found = (0.0, -np.inf), None
-    for scale in scales:
+    shown = []
+    for t, scale in enumerate(scales):
+        for coarser in scales[t + 1 : t + 1 + CONFIRM]:
+            scale = scale.confirmed(coarser)
         tree = Boundaries(scale.linkage, "valleys")
         k = tree.count if n_clusters is None else n_clusters
-        clear = (tree.height(k), tree.clarity(k))
-        clear = (float(k), *clear[:1]) if n_clusters is None else clear
-        if clear > best:
-            best, found = clear, scale
-    return None if found is None else found.boundaries
+        shown.append((tree.count == k, k, tree.height(k)))
+    best = max(shown)
+    if best[1] > len(X) or best[2] <= 0.0:
+        return None
+    clear = [t for t, show in enumerate(shown) if show >= (*best[:2], FINE_ENOUGH * best[2])]
+    found = scales[clear[0]]
+    for coarser in scales[clear[0] + 1 : clear[0] + 1 + CONFIRM]:
+        found = found.confirmed(coarser)
+    return found.boundaries
 
 
 @dataclass(frozen=True)
