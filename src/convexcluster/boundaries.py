@@ -2,8 +2,8 @@
 
 The tree is a linkage whose heights say how clearly the two sides of a merge are apart, in units of
 what it takes to stand: 1 is the level that structureless data hardly reach. Where a boundary
-reaches 1, those down to 0.7 may stand beside it, and the widest gap (in ratio) between two heights
-from 1 down to 0.7 says where: of data that have clusters a boundary is more easily believed. The
+reaches 1, those down to ``beside`` may stand too, and the widest gap (in ratio) between two heights
+from 1 down to there says which: of data that have clusters a boundary is more easily believed. The
 clusters are those of that cut; another number of clusters is another cut of the same tree.
 """
 
@@ -17,10 +17,6 @@ import numpy as np
 from .numerics.linkage import cut
 from .problem import Floats, Ints
 
-# Beside a boundary that stands, others need this share of the level. At half, chance pieces of
-# curves are clusters; at 0.85 groups that touch are missed beside groups that do not.
-BESIDE = 0.7
-
 # Heights below this share are alike: how faint the boundaries are that do not count says nothing.
 FAINT = 0.25
 
@@ -31,6 +27,7 @@ class Boundaries:
 
     linkage: Floats  # (n − 1, 4), SciPy's format
     kind: str  # what was measured: "valleys" of the density or "tension" of the path
+    beside: float = 1.0  # the level of a boundary beside one that stands
     edges: Ints = field(default_factory=lambda: np.empty((0, 2), dtype=np.int64))
     # (n − 1, 2): neighbours over which the sides meet, for each merge; empty if not known
 
@@ -43,7 +40,7 @@ class Boundaries:
     def count(self) -> int:
         """Number of clusters, told nothing."""
         h = self.heights
-        sure, most = int((h > 1.0).sum()), int((h > BESIDE).sum())
+        sure, most = int((h > 1.0).sum()), int((h > min(self.beside, 1.0)).sum())
         if not sure:
             return 1
         # the last boundary that is kept, over the first that is not

@@ -517,7 +517,9 @@ def keep(model: Any, found: Fit, index: Ints, weight: Floats, rows: Ints) -> Any
     return model
 
 
-def selection_of_rows(selection: Selection, index: Ints, labels: Ints, linkage: Floats) -> Selection:
+def selection_of_rows(
+    selection: Selection, index: Ints, labels: Ints, linkage: Floats
+) -> Selection:
     """The selection by rows: its labels and those of its layers, and the tree."""
     layers = tuple(replace(layer, labels=layer.labels[index]) for layer in selection.layers)
     return replace(selection, labels=labels, linkage=linkage, layers=layers)

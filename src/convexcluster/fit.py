@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from .boundaries import BESIDE, Boundaries
+from .boundaries import Boundaries
 from .certificate import Certificate, certify, on_rows
 from .certificate.claims import Centroids, Claim, claimed, prove_labels
 from .certificate.cores import Cores, best_cores
@@ -43,7 +43,7 @@ from .points.units import Unit, exponent_of, power
 from .problem import Floats, Ints, Problem, Solution, Status
 from .rows import LocalRows, Plan, Rows, array_rows
 from .selection import Selection, select, select_at
-from .selection.tension import spread, tension
+from .selection.tension import dimension_of, spread, tension
 from .settings import Settings
 from .solvers import prove, routed, solve_problem
 from .weights import (
@@ -74,14 +74,17 @@ BEARABLE_OF_LOST = 0.25
 SPARE_CELLS = 0.5
 
 # Share of the samples' spread that the centroids have at the γ of a path whose centroids are joined
-# by Ward's tree: clusters are formed and have not met. From 0.03 to 0.3 the trees are much the same.
+# by Ward's tree: clusters are formed and have not met.
 HALFWAY = 0.1
+
+# Told a number of clusters, valleys are followed if all between them have this share of the level;
+# at a quarter, pieces of curves are cut off before the curves are apart, which the path sees.
+DISTINCT = 0.5
 
 # Rows and features up to which the graph of all rows is built beside their cells, so that the
 # certificate is about that graph: its neighbours are found, and flows on it factored, in seconds.
 GRAPHED_ROWS = 100_000
 GRAPHED_FEATURES = 3
-
 
 
 @dataclass(frozen=True)
@@ -255,7 +258,7 @@ def find_valleys(points: Points, settings: Settings) -> Boundaries | None:
         return None
     k, least = settings.n_clusters, float(settings.min_cluster_size or LEAST)
     found = valleys(points.X, points.masses, k, least)
-    if found is None or (found.count == 1 if k is None else found.height(int(k)) <= BESIDE):
+    if found is None or (found.count == 1 if k is None else found.height(int(k)) <= DISTINCT):
         return None
     return found
 
@@ -348,13 +351,15 @@ def choose(
     """Choose γ and the number of clusters on the path."""
     k = _clusters(problem, settings)
     if settings.labels == "agglomerative":
-        gamma = float(path.gammas[np.argmin(np.abs(np.log(spread(path) + 1e-12) - np.log(HALFWAY)))])
+        shares = np.array([spread(path, step) for step in range(len(path))])
+        gamma = float(path.gammas[np.argmin(np.abs(np.log((shares + 1e-12) / HALFWAY)))])
         fused = path.labels(gamma=gamma)
         A = path.centroids(gamma)[fused]
         options: dict[str, Any] = {"n_clusters": k, "labels": "agglomerative"}
         return select_at(A, fused, gamma, masses=problem.masses, **options)
-    if found is None and settings.labels == "auto":
-        found = tension(path, Graph(problem.edges, problem.weights), features_of(points, settings), k)
+    if found is None and settings.labels == "auto" and len(path) and path.scale > 0:
+        graph = Graph(problem.edges, problem.weights)
+        found = tension(path, graph, dimension(points, settings), settings.min_cluster_size)
     return select(
         problem.Z,
         path,
@@ -365,9 +370,12 @@ def choose(
     )
 
 
-def features_of(points: Points, settings: Settings) -> int:
-    """Features in which distances are measured; those of an embedding are many."""
-    return len(points) if settings.weighs_in_embedding else int(points.X.shape[1])
+def dimension(points: Points, settings: Settings) -> float:
+    """Dimension of the samples in the space in which the graph measures distances."""
+    if settings.weighs_in_embedding or sparse.issparse(points.X):
+        return max(dimension_of(points.Z), FEW_FEATURES + 1e-9)
+    d = int(points.X.shape[1])
+    return float(d) if d <= FEW_FEATURES else max(dimension_of(points.X), FEW_FEATURES + 1e-9)
 
 
 def _clusters(problem: Problem, settings: Settings) -> int | None:

@@ -24,7 +24,7 @@ from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
 
 from .estimators import KernelConvexClustering, check_rows
-from .fit import build_penalty, distinct_points, features_of
+from .fit import build_penalty, dimension, distinct_points
 from .graph import Graph
 from .kernels import auto_bandwidth
 from .numerics.linkage import expand, join, nested_labels
@@ -68,8 +68,8 @@ class TuneResult:
     best_params_ : dict
         What was set: the grid's parameters, ``gamma`` and ``n_clusters``.
     table : pandas.DataFrame, or dict of ndarray without pandas
-        For every point of the grid and every γ (nan: the tension of the path) the best k and its score,
-        best first.
+        For every point of the grid and every γ (nan: the tree of tensions) the best k and its
+        score, best first.
     """
 
     best_estimator_: Any
@@ -168,7 +168,7 @@ def _search(judge: Judge, point: dict[str, Any], *problem: Any) -> list[dict[str
     return [{**point, **row} for row in judge.rows(*problem)]
 
 
-Prepared = tuple[Floats, Graph, Floats, Ints, int, Any]
+Prepared = tuple[Floats, Graph, Floats, Ints, float, Any]
 
 # What the points of a fit depend on, and what their graph depends on.
 OF_POINTS = ("kernel", "bandwidth", "kernel_params", "embedding", "embedding_tol", "rank")
@@ -191,7 +191,8 @@ def _prepare(settings: Settings, rows: Rows, shared: dict[Any, Any]) -> Prepared
     if settings.weighs_in_embedding:
         of_graph += of_points
     graph = once(of_graph, lambda: build_penalty(points, None, settings)[0])
-    return points.Z, graph, points.masses, points.index, features_of(points, settings), settings.gamma
+    space = dimension(points, settings)
+    return points.Z, graph, points.masses, points.index, space, settings.gamma
 
 
 class Judge:
@@ -205,19 +206,21 @@ class Judge:
             self.k_max = max_clusters or max(10, 3 * (int(classes.max()) + 1))
 
     def rows(
-        self, Z: Floats, graph: Graph, masses: Floats, index: Ints, n_features: int, gamma: Any
+        self, Z: Floats, graph: Graph, masses: Floats, index: Ints, space: float, gamma: Any
     ) -> Iterator[dict[str, Any]]:
-        """Best k and its score for the tension of the path (γ nan) and, with classes, for every γ."""
+        """Best k and its score for the tree of tensions (γ nan) and, with classes, for every γ."""
         problem = Problem.of(Z, graph.edges, graph.weights, 0.0, masses)
         path = path_of(problem, gamma, tol=SEARCH_TOL, refine=False)
-        tree = tension(path, graph, n_features)
+        tree = tension(path, graph, space)
         if self.classes is None:
             chosen = select(Z, path, tree, method=self.scoring)
             score = float(np.max(chosen.table["score"])) if chosen.table else 0.0
             yield {"gamma": np.nan, "n_clusters": chosen.n_clusters, "score": score}
             return
         yield {"gamma": np.nan, **self.best(nested_labels(tree.linkage, self.k_max), index)}
-        for step in np.flatnonzero(spread(path) > LEAST_SPREAD):
+        for step in range(len(path)):
+            if spread(path, step) <= LEAST_SPREAD:
+                continue
             labels = nested_labels(_tree_at(path, int(step)), self.k_max)
             yield {"gamma": float(path.gammas[step]), **self.best(labels, index)}
 

@@ -39,8 +39,8 @@ class Layer:
     confidence: float  # 0 to 1
 
     def __repr__(self) -> str:
-        low, high = self.gamma_range
-        return f"{self.n_clusters} clusters, γ {low:.3g} to {high:.3g}, confidence {self.confidence:.2f}"
+        low, high = (f"{gamma:.3g}" for gamma in self.gamma_range)
+        return f"{self.n_clusters} clusters, γ {low} to {high}, confidence {self.confidence:.2f}"
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,9 @@ def select(
         return _alike(path)
     linkage = path.to_linkage() if boundaries is None else boundaries.linkage
     k_max = min(greatest_count(path.masses.sum()), n)
-    table, k, name = _count(Z, path, boundaries, linkage, k_max, n_clusters, method, min_cluster_size)
+    table, k, name = _count(
+        Z, path, boundaries, linkage, k_max, n_clusters, method, min_cluster_size
+    )
     labels = held(path, cut(linkage, k))
     k = int(labels.max()) + 1
     gamma = gamma_of(path, labels)

@@ -12,9 +12,9 @@ how far the lower of two modes stands above the saddle between them. A valley st
 
 δ the dimension between K and 8K neighbours of the saddle, from 1 to 2: in the plane a thin place
 can be walked round, on a curve it cannot, so that curves need twice the depth. The scale K runs
-from 8 up by √2; between parts that are large enough to be seen at the next two scales a valley must
-stand there too. The finest scale that shows most clusters about as clearly as any is taken. ``benchmarks/levels.py`` measures what
-structureless data reach.
+from 8 up by √2; between parts that can be seen at the next two scales a valley must stand
+there too. The finest scale that shows most clusters about as clearly as any is taken.
+``benchmarks/levels.py`` measures what structureless data reach.
 
 References: Chazal, Guibas, Oudot and Skraba, J. ACM 2013 (prominence of modes); Hill, Ann. Stat.
 1975 (the dimension).
@@ -69,6 +69,10 @@ CLIMB = 0.1
 
 # Level of a valley in the plane, and share of the deepest failed valley that is added to it.
 LEVEL, INNER = 1.0, 0.7
+
+# Beside a valley that stands, others need this share of the level. At half, chance pieces of curves
+# are clusters; at 0.85 groups that touch are missed beside groups that do not.
+BESIDE = 0.7
 
 # The dimension beyond the scale is measured up to this many times its neighbours, at as many of the
 # neighbours of a saddle, and only where a valley could stand at all.
@@ -176,7 +180,7 @@ def valleys(
     for t, scale in enumerate(scales):
         for coarser in scales[t + 1 : t + 1 + CONFIRM]:
             scale = scale.confirmed(coarser)
-        tree = Boundaries(scale.linkage, "valleys")
+        tree = Boundaries(scale.linkage, "valleys", BESIDE)
         k = tree.count if n_clusters is None else n_clusters
         shown.append((tree.count == k, k, tree.height(k)))
     best = max(shown)
@@ -230,7 +234,7 @@ class Scale:
         climbs = np.flatnonzero(self.uphill != np.arange(n))
         edges = np.vstack([np.column_stack([climbs, self.uphill[climbs]]), self.ends])
         heights = np.concatenate([np.zeros(len(climbs)), self.heights])
-        return Boundaries(join(edges, heights, n), "valleys", edges)
+        return Boundaries(join(edges, heights, n), "valleys", BESIDE, edges)
 
 
 def at_scale(land: Landscape, size: int, least: float = LEAST) -> Scale:
@@ -264,9 +268,7 @@ def at_scale(land: Landscape, size: int, least: float = LEAST) -> Scale:
     judge(basin, lower, ends, depth, level, INNER, least, land.weight, heights)
     faint = np.argsort(heights, kind="stable")
     numbers = np.searchsorted(modes, basin)
-    return Scale(
-        size, land.masses, uphill, numbers, rank[modes], ends[faint], heights[faint]
-    )
+    return Scale(size, land.masses, uphill, numbers, rank[modes], ends[faint], heights[faint])
 
 
 def with_valleys(graph: Graph, boundaries: Boundaries, labels: Ints, places: Ints) -> Graph:
