@@ -243,7 +243,7 @@ WRONG = {
     "option": (("fit", "IRIS", "--clusters", "3"), 2, "--clusters"),
     "value": (("fit", "IRIS", "--n-clusters", "three"), 2, "--n-clusters"),
     "command": (("cluster", "IRIS"), 2, "cluster"),
-    "no argument": (("fit",), 2, "data"),
+    "no argument": (("fit",), 2, "Missing argument"),
     "kernel": (("fit", "IRIS", *ROLES, "--kernel", "fancy"), 3, "fancy"),
     "kernel param": (("fit", "IRIS", *ROLES, "--kernel-param", "degree"), 2, "NAME=VALUE"),
     "gamma": (("fit", "IRIS", *ROLES, "--gamma", "-1"), 3, "gamma"),
