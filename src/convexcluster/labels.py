@@ -126,13 +126,12 @@ def dual_coefficients(problem: Problem, A: Floats, labels: Ints) -> Floats:
     """
     n = problem.n
     inner = fused(A, problem.edges)
-    k = int(inner.max()) + 1
     i, j = problem.edges.T
     across = inner[i] != inner[j]
     distance = np.linalg.norm(A[i[across]] - A[j[across]], axis=1)
     q = problem.c[across] / distance
     pairs = np.column_stack([inner[i[across]], inner[j[across]]])
-    mass = np.bincount(inner, problem.masses, k).astype(np.float64)
+    mass = np.bincount(inner, problem.masses)
     # rows of the averaging matrix: share of each fused cluster in each cluster of `labels`
     total = np.bincount(labels, problem.masses)
     share = sparse.csr_array((problem.masses / total[labels], (labels, inner)))
