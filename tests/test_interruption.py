@@ -30,7 +30,6 @@ from convexcluster.plots import ClusterCountDisplay, ClusterPathDisplay
 from convexcluster.report import report_html
 from convexcluster.selection import path_average, select
 from kill_and_resume import PROBLEMS, as_bytes
-from problems import assert_within_radii
 
 # of processes that run in another folder: the package that is tested here
 HERE = os.environ | {"PYTHONPATH": str(Path(convexcluster.__file__).parents[1])}
@@ -69,13 +68,6 @@ def partial_path():
     path = solve_path(*CHAIN, [0.1, 1.2, 4.0], callback=at_step(1))
     assert not path.complete
     return path
-
-
-# Beyond eight dimensions a resumed path is the path up to rounding: sums may round differently
-# where memory lies differently, and clusters on the verge of fusing do so a γ earlier or later.
-ROUNDED = ("wide", "uncertified")
-# What may then differ in its bits; of a certified path `assert_within_radii` bounds the rest.
-FIELDS = {"gaps", "fusion_values", "centers"}
 
 
 # a fit
@@ -222,16 +214,8 @@ def test_a_path_that_stops_after_every_step_is_the_path(name, tmp_path, monkeypa
         part = solve_path(Z, edges, weights, **options, checkpoint=file, callback=stop)
         assert len(part) == count
     again = solve_path(Z, edges, weights, **options, checkpoint=file)
-    np.testing.assert_array_equal(again.gammas, whole.gammas)
-    if name not in ROUNDED:
-        assert as_bytes(again) == as_bytes(whole)
-    elif whole.certified.all():
-        assert_within_radii(whole, again)
-    else:
-        expected, found = as_bytes(whole), as_bytes(again)
-        assert {field for field in expected if expected[field] != found[field]} <= FIELDS
-        for one, other in zip(whole.centers, again.centers):
-            np.testing.assert_allclose(other, one, rtol=0, atol=1e-4 * np.sqrt(whole.scale))
+    expected, found = as_bytes(whole), as_bytes(again)
+    assert [field for field in expected if expected[field] != found[field]] == []
 
 
 def test_the_problems_refine_rotate_and_have_parts(monkeypatch):
@@ -274,8 +258,9 @@ def killed(name, kills, folder, seed):
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert found["killed"] == kills
+    assert found["resumed"] >= kills / 3  # the others were killed before the first γ
     assert found["complete"]
-    assert set(found["differ"]) <= (FIELDS if name in ROUNDED else set())
+    assert found["differ"] == []
     assert found["left"] == ["answer", "whole"]
 
 

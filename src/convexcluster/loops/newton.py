@@ -55,11 +55,10 @@ def full_pulls(tail: Ints, head: Ints, c: Floats, A: Floats, Lam: Floats) -> Non
         s = 0.0
         for k in range(A.shape[1]):
             x = ai[k] - aj[k]
-            row[k] = x
             s += x * x
         f = c[e] / np.sqrt(s) if s > 0 else 0.0
         for k in range(A.shape[1]):
-            row[k] *= f
+            row[k] = f * (ai[k] - aj[k])
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS, error_model="numpy")

@@ -7,6 +7,10 @@ For one edge e = (i, j) with the others fixed, the dual is maximised by
 and A follows: a_i −= Δλ/m_i, a_j += Δλ/m_j. Forward and backward passes alternate. ``tail[l] = i``
 and ``head[l] = j`` are the ends of edge l, ``inv_mass`` is 1/m and ``part`` holds the edges to work
 on, so that two halves of a graph can go side by side. All loops change Λ and A in place.
+
+A loop that sums over the dimensions stores nothing. If it did, it would be compiled twice, with and
+without vector units, and where the arrays happen to lie would decide which of the two runs and how
+its sum rounds: the same path would come out differently now and then.
 """
 
 from __future__ import annotations
@@ -176,9 +180,7 @@ def clip_into(rough: Reals, c: Floats, Lam: Floats) -> None:
         s = 0.0
         for k in range(Lam.shape[1]):
             v = np.float64(rough[e, k])
-            Lam[e, k] = v
             s += v * v
-        if s > c[e] * c[e]:
-            f = c[e] / np.sqrt(s)
-            for k in range(Lam.shape[1]):
-                Lam[e, k] *= f
+        f = c[e] / np.sqrt(s) if s > c[e] * c[e] else 1.0
+        for k in range(Lam.shape[1]):
+            Lam[e, k] = f * np.float64(rough[e, k])

@@ -9,7 +9,9 @@ The plan is arithmetic on n, d and the rank r; it reads no data. Peak bytes on o
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
+from numbers import Real
 
 from ..numerics.memory import available_memory
 
@@ -50,9 +52,10 @@ class Plan:
 
 def parse_bytes(size: int | float | str) -> int:
     """Bytes from a number or a string such as ``"4GB"`` or ``"512 MiB"``."""
-    if not isinstance(size, str):
-        value = float(size)
-    else:
+    value = float("nan")
+    if isinstance(size, Real) and not isinstance(size, bool):
+        value = float(size) if size < sys.maxsize else float("nan")
+    elif isinstance(size, str):
         text = size.strip().upper()
         digits = text.rstrip("BKMGTI ")
         unit = text[len(digits) :].strip()
@@ -61,7 +64,7 @@ def parse_bytes(size: int | float | str) -> int:
             value = float(digits) * (factor or float("nan"))
         except ValueError:
             value = float("nan")
-    if not value > 0:
+    if not 1 <= value < sys.maxsize:
         raise ValueError(f"max_memory must be a positive number of bytes or '4GB': {size!r}")
     return int(value)
 

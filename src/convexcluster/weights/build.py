@@ -173,7 +173,10 @@ def user_graph(given: Any, n: int) -> Graph:
         raise ValueError(
             f"weights are missing: pass one of {', '.join(WEIGHTS)}, a matrix or (edges, weights)"
         )
-    W = sparse.csr_array(given if is_sparse(given) else np.asarray(given, dtype=np.float64))
+    try:
+        W = sparse.csr_array(given if is_sparse(given) else np.array(given, np.float64, ndmin=2))
+    except (TypeError, ValueError):
+        raise ValueError(f"weights must be {n} × {n} numbers, one row per sample") from None
     if W.shape != (n, n):
         raise ValueError(f"weights must be {n} × {n}, one row per sample, got {W.shape}")
     W = W.astype(np.float64)

@@ -152,7 +152,7 @@ def _gaussian(X: Samples, edges: Ints, near: Neighbourhood) -> Floats:
     if sigma == "auto":
         scales = local_scales(X, max(1, near.k), metric=near.metric, distinct=near.distinct)
         sigma = float(scales.mean()) or 1.0
-    elif isinstance(sigma, str) or not np.isfinite(sigma) or sigma <= 0:
+    elif isinstance(sigma, str) or not np.isfinite(float(sigma)) or sigma <= 0:
         raise ValueError(f'bandwidth of the weights must be "auto" or a number > 0: {sigma!r}')
     return np.exp(-0.5 * (edge_lengths(X, edges, metric=near.metric) / float(sigma)) ** 2)
 
