@@ -18,7 +18,6 @@ ORDER = [
     "partition",
     "numerics",
     "graph",
-    "boundaries",
     "certificate",
     "solvers",
     "path",

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from .boundaries import Boundaries
 from .certificate import Certificate, certify, on_rows
 from .certificate.claims import Centroids, Claim, claimed, prove_labels
 from .certificate.cores import Cores, best_cores
@@ -21,6 +20,7 @@ from .embedding import embed
 from .graph import Graph, quotient
 from .kernels import Kernel
 from .labels import fusion_labels
+from .numerics.boundaries import Boundaries
 from .numerics.threads import interruptible
 from .partition import by_size, canonical, first, row_keys
 from .path.clusterpath import ClusterPath

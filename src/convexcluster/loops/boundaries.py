@@ -7,6 +7,7 @@ weighted by w. The mean over two boundaries is not below the lower one, so that 
 from __future__ import annotations
 
 import heapq
+from typing import Any
 
 import numpy as np
 from numba import njit
@@ -32,18 +33,16 @@ def join_boundaries(
     weight, total, heaviest = w.copy(), w * tension, np.arange(m)
     root, degree = np.arange(n), np.zeros(n, np.int64)
     # boundaries of a cluster: a chain of ends; end 2e is the tail of e, end 2e + 1 its head
-    begin, last, following = np.full(n, -1), np.full(n, -1), np.full(2 * m, -1)
-    known = {np.int64(-1): np.int64(-1)}  # n · cluster + neighbour → boundary
+    begin, following = np.full(n, -1), np.full(2 * m, -1)
+    known: dict[Any, Any] = {np.int64(-1): np.int64(-1)}  # n · cluster + neighbour → boundary
     queue = [(0.0, 0.0, np.int64(0), 0.0) for _ in range(0)]
-    for e in range(m):
-        for end, (x, y) in enumerate(((tail[e], head[e]), (head[e], tail[e]))):
-            following[2 * e + end] = begin[x]
-            if begin[x] < 0:
-                last[x] = 2 * e + end
-            begin[x] = 2 * e + end
+    for f in range(m):
+        for side, (x, y) in enumerate(((tail[f], head[f]), (head[f], tail[f]))):
+            following[2 * f + side] = begin[x]
+            begin[x] = 2 * f + side
             degree[x] += 1
-            known[x * n + y] = e
-        queue.append((tension[e], -w[e], np.int64(e), w[e]))
+            known[x * n + y] = f
+        queue.append((tension[f], -w[f], np.int64(f), w[f]))
     heapq.heapify(queue)
     count = 0
     while queue and count < n - 1:
@@ -80,8 +79,6 @@ def join_boundaries(
                     known[i * n + x] = f
                     known[x * n + i] = f
                     following[end] = begin[i]
-                    if begin[i] < 0:
-                        last[i] = end
                     begin[i] = end
                     degree[i] += 1
             end = after

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..boundaries import Boundaries
 from ..labels import cut, elbow_scores, sse_curve, ward_tree
+from ..numerics.boundaries import Boundaries
 from ..numerics.linkage import join
 from ..optional import need
 from ..partition import canonical, first
@@ -55,7 +55,7 @@ class Selection:
         γ of the centroids that go with the labels.
     linkage : ndarray of shape (n − 1, 4)
         Tree, in SciPy's format, that the labels were cut from. Heights are in units of the level
-        that a boundary must reach to stand (:mod:`convexcluster.boundaries`).
+        that a boundary must reach to stand (:mod:`convexcluster.numerics.boundaries`).
     method : str
         ``"valleys"`` of the density or ``"tension"`` of the path, whichever was measured; the key
         of ``SELECTORS``; ``"given"`` if the number of clusters was given; ``"fusion"``.

@@ -22,8 +22,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..boundaries import Boundaries
 from ..graph import Graph, components
+from ..numerics.boundaries import Boundaries
 from ..numerics.linkage import join
 from ..partition import canonical, first, twins
 from ..path.clusterpath import ClusterPath
@@ -149,8 +149,8 @@ def _merges(path: ClusterPath, graph: Graph, few: bool) -> tuple[Ints, Ints, Flo
     steps = _counting_steps(path, few)
     atoms = _atoms(path, steps)
     count = int(atoms.max()) + 1
-    ends = (np.ascontiguousarray(end) for end in graph.edges.T)
-    tail, head, w, up, _ = contract_edges(*ends, graph.weights, atoms, count)
+    tail, head = np.ascontiguousarray(graph.edges.T)
+    tail, head, w, up, _ = contract_edges(tail, head, graph.weights, atoms, count)
     width = np.gradient(np.log(path.gammas[steps])) if len(steps) > 1 else np.ones(len(steps))
     total = np.zeros(len(tail))
     for step, length in zip(steps, width):

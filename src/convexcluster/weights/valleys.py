@@ -28,8 +28,8 @@ from functools import cached_property
 import numpy as np
 from scipy.spatial import KDTree
 
-from ..boundaries import Boundaries
 from ..graph import Graph, components
+from ..numerics.boundaries import Boundaries
 from ..numerics.linkage import join
 from ..partition import ranks
 from ..problem import Floats, Ints
@@ -94,7 +94,7 @@ class Landscape:
         """Find the neighbours."""
         n = len(X)
         columns = min(max(FINE, min(COARSEST, WORK // n)), n // 4)
-        lengths, near = KDTree(X).query(X, columns + 1)
+        lengths, near = map(np.asarray, KDTree(X).query(X, columns + 1))
         own = near == np.arange(n)[:, None]
         own[~own.any(axis=1), -1] = True
         near = near[~own].reshape(n, columns).astype(np.int64)
@@ -131,7 +131,7 @@ class Landscape:
         column = np.maximum(count[places, None] * steps // PLACES - 1, 0)
         around = np.take_along_axis(self.near[places], column, axis=1)
         around[:, 0] = places
-        lengths, near = self.tree.query(self.X[around.ravel()], beyond + 1)
+        lengths, near = map(np.asarray, self.tree.query(self.X[around.ravel()], beyond + 1))
         mass = self.masses[near].sum(axis=1) - 1.0
         grown = np.log(lengths[:, -1]) - radius[around.ravel()]
         grown = (grown / np.log(mass / size)).reshape(around.shape).mean(axis=1)

@@ -14,8 +14,8 @@ from functools import cached_property
 
 import numpy as np
 
-from .numerics.linkage import cut
-from .problem import Floats, Ints
+from ..problem import Floats, Ints
+from .linkage import cut
 
 # Heights below this share are alike: how faint the boundaries are that do not count says nothing.
 FAINT = 0.25
