@@ -85,7 +85,7 @@ def test_ctrl_c_during_the_path_of_a_fit_is_no_fit(moons, certify):
 
 @pytest.mark.parametrize(
     "name",
-    ["weigh", "make_null", "path_of", "select", "routed", "prove", "on_rows"],
+    ["weigh", "find_valleys", "path_of", "select", "routed", "prove", "on_rows"],
 )
 def test_an_interrupted_refit_leaves_the_earlier_fit_whole(moons, name, monkeypatch):
     model = KernelConvexClustering(coarsen=100).fit(moons)
@@ -374,7 +374,7 @@ def command(tmp_path, moons):
     [
         ("convexcluster.optional:need", 1),
         ("convexcluster.path.collect:PathBuilder.add", 11),
-        ("convexcluster.selection.null:log_eigenvalues", 1),
+        ("convexcluster.weights.valleys:at_scale", 1),
         ("convexcluster.persistence:save", 1),
         ("convexcluster.cli.write:check_folder", 1),
     ],

@@ -1,36 +1,20 @@
-"""Path averages, conductances and choices, on graphs small enough to count by hand."""
+"""Choices on a path: cuts of trees of boundaries, layers, verdicts, and what they promise."""
 
 import numpy as np
 import pytest
-from scipy.cluster import hierarchy
-from scipy.spatial.distance import pdist, squareform
 from sklearn.datasets import load_iris, make_circles, make_moons
 from sklearn.metrics import normalized_mutual_info_score
 
-from convexcluster import KernelConvexClustering, solve_path
+from convexcluster import ConvexClustering, KernelConvexClustering, solve_path
 from convexcluster.datasets import make_rings, make_spirals
-from convexcluster.graph import Graph
 from convexcluster.labels import cut, ward_tree
-from convexcluster.numerics.linkage import expand
-from convexcluster.selection import (
-    SELECTORS,
-    Null,
-    null_sample,
-    path_average,
-    select,
-    select_at,
-    spread,
-)
-from convexcluster.selection.average import PathAverage, average_tree, refine
-from convexcluster.selection.choose import best_count, runner_up
-from convexcluster.selection.cuts import (
-    NestedCuts,
-    conductance_ratio,
-    nested_labels,
-    volume_entropy,
-)
-from convexcluster.selection.null import log_eigenvalues
-from convexcluster.selection.scores import lifetimes, rand_index
+from convexcluster.numerics.boundaries import FAINT, Boundaries
+from convexcluster.numerics.linkage import expand, join, nested_labels
+from convexcluster.partition import by_size, canonical
+from convexcluster.selection import SELECTORS, select, select_at
+from convexcluster.selection.choose import CLEAR, LAYERS, best_count, confidence, gamma_of, held
+from convexcluster.selection.scores import lifetimes
+from convexcluster.selection.tension import spread, tension
 from convexcluster.weights import build_graph
 
 
@@ -45,95 +29,67 @@ def three_groups(seed=0, size=20):
 def solved():
     X, y = three_groups()
     graph = build_graph(X, "local", n_neighbors=7, connect=True, normalize=True)
-    return X, y, graph, solve_path(X, graph.edges, graph.weights)
+    path = solve_path(X, graph.edges, graph.weights)
+    return X, y, path, tension(path, graph, 2.0)
 
 
-def brute_inner(linkage, W, node):
-    """Least conductance inside a node, straight from the definition."""
-    n = len(linkage) + 1
-    leaves = {i: {i} for i in range(n)}
-    below = {i: [i] for i in range(n)}
-    for row, (a, b) in enumerate(linkage[:, :2].astype(int)):
-        leaves[n + row] = leaves[a] | leaves[b]
-        below[n + row] = below[a] + below[b] + [n + row]
-    degree, mean = W.sum(axis=1), 0.1 * W[W > 0].mean()
-    best = 1.0
-    for part in below[node]:
-        if part != node:
-            D, rest = sorted(leaves[part]), sorted(leaves[node] - leaves[part])
-            crossing = W[np.ix_(D, rest)].sum()
-            best = min(best, (crossing + mean) / min(degree[D].sum(), degree[rest].sum()))
-    return best
+def ladder(*heights, beside=1.0):
+    """Boundaries between len(heights) + 1 points in a row, the clearest first."""
+    n = len(heights) + 1
+    rising = np.array(sorted(heights))
+    pairs = np.column_stack([np.arange(n - 1), np.arange(1, n)])
+    return Boundaries(join(pairs, rising, n), "tension", beside)
 
 
-def test_conductances_equal_their_definition():
-    rng = np.random.default_rng(1)
-    A = rng.normal(size=(14, 3))
-    linkage = ward_tree(A)
-    W = np.triu(rng.random((14, 14)) * (rng.random((14, 14)) < 0.4), 1)
-    W = W + W.T
-    i, j = np.nonzero(np.triu(W))
-    cuts = NestedCuts.of(linkage, Graph(np.column_stack([i, j]), W[i, j]), np.arange(14))
-    for node in range(14, 27):
-        assert cuts.inner(node) == pytest.approx(brute_inner(linkage, W, node), rel=1e-12)
-    member = cut(linkage, 2) == 0
-    node = next(v for v in cuts.members(2) if cuts.high[v] - cuts.low[v] == member.sum())
-    crossing = W[np.ix_(member, ~member)].sum()
-    smaller = min(W[member].sum(), W[~member].sum())
-    expected = (crossing + 0.1 * W[i, j].mean()) / smaller
-    assert cuts.outer(node) == pytest.approx(expected, rel=1e-12)
+def refines(fine, coarse):
+    """Whether every cluster of ``fine`` lies inside one of ``coarse``."""
+    return len(np.unique(np.column_stack([fine, coarse]), axis=0)) == len(np.unique(fine))
 
 
-def test_groups_of_samples_give_the_conductances_of_their_tree(solved):
-    X, _, graph, _ = solved
-    linkage = ward_tree(X)
-    whole = conductance_ratio(NestedCuts.of(linkage, graph, np.arange(len(X))), 4)
-    atoms = cut(linkage, 40)
-    means = np.stack([X[atoms == a].mean(axis=0) for a in range(40)])
-    grouped = NestedCuts.of(ward_tree(means, np.bincount(atoms) * 1.0), graph, atoms)
-    # the same clusters; only descendants below the groups are missing, which can only raise inner
-    for k in (2, 3):
-        for node in grouped.members(k):
-            assert grouped.inner(node) <= 1
-    assert conductance_ratio(grouped, 4)[2] >= whole[2] - 1e-12
+# Boundaries
 
 
-def test_entropy_of_the_volumes(solved):
-    X, _, graph, _ = solved
-    linkage = ward_tree(X)
-    found = volume_entropy(NestedCuts.of(linkage, graph, np.arange(len(X))), 5)
-    degree = np.bincount(graph.edges.ravel(), np.repeat(graph.weights, 2))
+@pytest.mark.parametrize(
+    ("heights", "beside", "count"),
+    [
+        ([], 1.0, 1),
+        ([0.9, 0.9, 0.1], 0.7, 1),  # none reaches the level, so that none beside it stands
+        ([1.0], 0.7, 1),
+        ([1.01], 0.7, 2),
+        ([5.0, 3.0, 1.1, 0.9], 1.0, 4),
+        ([5.0, 1.5, 0.9, 0.8, 0.3], 0.7, 5),  # the widest gap, .8 over .3, is below the level
+        ([5.0, 3.0, 0.9, 0.6, 0.5], 0.7, 3),  # the widest gap is that below 3
+        ([5.0, 0.72, 0.71, 0.1], 0.7, 2),
+        ([5.0, 1.2, 0.01, 0.001], 0.7, 3),  # below FAINT all heights are alike
+        ([2.0, 2.0], 1.5, 3),  # beside a boundary that stands, none needs more than the level
+    ],
+)
+def test_count_is_where_the_widest_gap_is(heights, beside, count):
+    tree = ladder(*heights, beside=beside)
+    assert tree.count == count
+    assert len(np.unique(tree.labels())) == count
+
+
+def test_heights_and_clarities_by_hand():
+    tree = ladder(4.0, 2.0, 0.5, 0.1)
+    assert tree.heights.tolist() == [4.0, 2.0, 0.5, 0.1]
+    assert [tree.height(k) for k in (1, 2, 3, 5, 6)] == [np.inf, 4.0, 2.0, 0.1, 0.0]
+    assert tree.clarity(1) == 1 / 4  # the level over the clearest boundary
+    assert tree.clarity(2) == 4 / 2
+    assert tree.clarity(3) == 2 / 0.5
+    assert tree.clarity(4) == 0.5 / FAINT
+    assert tree.clarity(5) == FAINT / FAINT
+
+
+def test_labels_of_another_number_are_cuts_of_the_same_tree():
+    tree = ladder(4.0, 2.0, 0.5, 0.1)
     for k in range(1, 6):
-        v = np.bincount(cut(linkage, k), degree) / degree.sum()
-        assert found[k - 1] == pytest.approx(-(v * np.log(v)).sum(), abs=1e-12)
+        assert tree.labels(k).tolist() == cut(tree.linkage, k).tolist()
+        assert tree.labels(k).max() + 1 == k
+        assert k == 1 or refines(tree.labels(k), tree.labels(k - 1))
 
 
-def test_labels_of_nested_cuts_are_those_of_the_tree(solved):
-    X, _, graph, _ = solved
-    linkage = ward_tree(X)
-    table = NestedCuts.of(linkage, graph, np.arange(len(X))).labels(6)
-    for k, labels in enumerate(table, start=1):
-        pairs = np.unique(np.column_stack([labels, cut(linkage, k)]), axis=0)
-        assert len(pairs) == k
-
-
-def test_tree_of_distances_is_wards_tree():
-    rng = np.random.default_rng(2)
-    A = rng.normal(size=(30, 3))
-    square = squareform(pdist(A, "sqeuclidean"))
-    ours = average_tree(PathAverage(square, np.ones(30), np.arange(30), np.arange(1)))
-    np.testing.assert_allclose(ours[:, 2], hierarchy.linkage(A, "ward")[:, 2], rtol=1e-9)
-
-
-def test_masses_are_copies(solved):
-    X, _, _, _ = solved
-    A = np.concatenate([X, X[:7]])
-    square = squareform(pdist(A, "sqeuclidean"))
-    mass = np.ones(len(X))
-    mass[:7] = 2
-    heavy = average_tree(PathAverage(square[:60, :60], mass, np.arange(len(X)), np.arange(1)))
-    copied = average_tree(PathAverage(square, np.ones(len(A)), np.arange(len(A)), np.arange(1)))
-    np.testing.assert_allclose(heavy[:, 2], copied[7:, 2], rtol=1e-9)
+# Trees
 
 
 def test_expanded_tree_keeps_the_cuts():
@@ -143,83 +99,82 @@ def test_expanded_tree_keeps_the_cuts():
         assert (cut(expand(tree, atoms), k) == cut(tree, k)[atoms]).all()
 
 
+def test_nested_labels_by_hand():
+    tree = np.array([[0.0, 2.0, 1.0, 2.0], [1.0, 3.0, 2.0, 3.0]])
+    assert nested_labels(tree, 2).tolist() == [[0, 0, 0], [1, 0, 1]]
+
+
 def test_spread_falls_from_one_to_zero(solved):
-    path = solved[-1]
-    share = spread(path)
+    path = solved[2]
+    share = np.array([spread(path, step) for step in range(len(path))])
     assert share[0] < 1
     assert (np.diff(share) <= 1e-9).all()
     assert share[-1] == pytest.approx(0, abs=1e-6)
 
 
-def test_average_does_not_depend_on_the_fineness_of_the_grid(solved):
-    X, _, graph, path = solved
-    coarse = solve_path(X, graph.edges, graph.weights, path.gammas[::2])
-    fine, rough = path_average(path), path_average(coarse)
-    a = fine.distances[np.ix_(fine.atoms, fine.atoms)]
-    b = rough.distances[np.ix_(rough.atoms, rough.atoms)]
-    # means over a grid and over every second point of it differ by a step's share at either end
-    assert np.abs(a - b).max() < 2 / len(rough.steps)
+def test_two_clusters_far_apart_live_longest():
+    path = solve_path([[0.0], [1.0], [9.0]], [[0, 1], [1, 2]], [1.0, 1.0], [0.4, 1.2, 9.0])
+    assert int(lifetimes(path, 3)[1].argmax()) + 1 == 2
 
 
-def test_refine_lowers_the_sum_of_squares_and_empties_nothing(solved):
-    X, y, _, _ = solved
-    average = PathAverage(
-        squareform(pdist(X, "sqeuclidean")), np.ones(60), np.arange(60), np.arange(1)
-    )
-    rng = np.random.default_rng(3)
-    start = np.where(rng.random(60) < 0.2, rng.integers(0, 3, 60), y)
-
-    def sse(labels):
-        return sum(((X[labels == t] - X[labels == t].mean(axis=0)) ** 2).sum() for t in range(3))
-
-    moved = refine(average, start)
-    assert sse(moved) < sse(start)
-    assert len(np.unique(moved)) == 3
+# Choices
 
 
 @pytest.mark.parametrize("method", sorted(SELECTORS))
 def test_every_selector_finds_three_clear_groups(solved, method):
-    X, y, graph, path = solved
-    chosen = select(X, graph, path, masses=np.ones(60), method=method)
-    assert chosen.table["score"][2] == chosen.table["score"].max()
-    if method == "stability":  # two of the three groups together are as stable
-        return
+    X, y, path, tree = solved
+    chosen = select(X, path, tree, method=method)
     assert chosen.n_clusters == 3
     assert len(np.unique(np.column_stack([y, chosen.labels]), axis=0)) == 3
-    assert chosen.runner_up not in (None, 3)
-    assert {len(column) for column in chosen.table.values()} == {len(chosen.table["score"])}
+    assert {len(column) for column in chosen.table.values()} == {len(chosen.table["n_clusters"])}
     assert chosen.gamma in path.gammas
+    assert chosen.method == ("tension" if method == "auto" else method)
+    if method != "auto":
+        assert chosen.table["score"][2] == chosen.table["score"].max()
 
 
 def test_a_callable_selects_too(solved):
-    X, _, graph, path = solved
+    X, _, path, tree = solved
 
     def two(candidates):
         return 1 - np.abs(np.arange(1.0, candidates.k_max + 1) - 2)
 
-    assert select(X, graph, path, masses=np.ones(60), method=two).n_clusters == 2
+    chosen = select(X, path, tree, method=two)
+    assert (chosen.n_clusters, chosen.method) == (2, "two")
 
 
-@pytest.mark.parametrize("labels", ["auto", "fusion"])
-def test_given_number_of_clusters(solved, labels):
-    X, _, graph, path = solved
+@pytest.mark.parametrize("by_fusion", [False, True])
+def test_given_number_of_clusters(solved, by_fusion):
+    X, _, path, tree = solved
     for k in (1, 2, 5, 60):
-        chosen = select(X, graph, path, masses=np.ones(60), n_clusters=k, labels=labels)
+        chosen = select(X, path, None if by_fusion else tree, n_clusters=k)
         assert len(np.unique(chosen.labels)) == k
         assert chosen.method == "given"
 
 
-def test_small_clusters_do_not_count(solved):
-    X, _, graph, path = solved
-    chosen = select(X, graph, path, masses=np.ones(60), min_cluster_size=25)
-    assert np.bincount(chosen.labels).min() >= 25 or chosen.n_clusters == 1
+@pytest.mark.parametrize("method", sorted(set(SELECTORS) - {"auto"}))
+def test_small_clusters_are_not_chosen_by_a_score(solved, method):
+    X, _, path, tree = solved
+    chosen = select(X, path, tree, method=method, min_cluster_size=25)
+    assert np.bincount(chosen.labels).min() >= 25
+
+
+@pytest.mark.parametrize("features", [2, 5])
+def test_small_clusters_do_not_stand(features):
+    rng = np.random.default_rng(3)
+    X = np.concatenate(
+        [rng.normal(size=(n, features)) + c for n, c in ((60, 0), (60, 12), (20, 30))]
+    )
+    for least, found in ((None, 3), (25, 2)):
+        model = KernelConvexClustering(min_cluster_size=least).fit(X)
+        assert np.bincount(model.labels_).min() >= (least or 8)
+        assert model.n_clusters_ == found
 
 
 def test_equal_samples_are_one_cluster():
     Z = np.ones((4, 2))
-    edges, w = np.array([[0, 1], [1, 2], [2, 3]]), np.ones(3)
-    path = solve_path(Z, edges, w, [1.0])
-    chosen = select(Z, Graph(edges, w), path, masses=np.ones(4))
+    path = solve_path(Z, np.array([[0, 1], [1, 2], [2, 3]]), np.ones(3), [1.0])
+    chosen = select(Z, path, None)
     assert (chosen.n_clusters, chosen.verdict) == (1, "one cluster")
     assert chosen.linkage.shape == (3, 4)
 
@@ -233,9 +188,124 @@ def test_one_gamma():
     assert select_at(A, fused, 1.0, masses=np.ones(4), method="elbow").method == "elbow"
 
 
-def test_runner_up_is_another_candidate():
-    assert runner_up(np.array([0.0, 3.0, 2.0]), 2) == 3
-    assert runner_up(np.array([0.0]), 1) is None
+def test_best_count_is_the_least_of_equals():
+    assert best_count(np.array([0.0, 1.0, 3.0, 3.0])) == 3
+    assert best_count(np.array([0.0, -1.0])) == 1
+
+
+def test_gamma_is_one_at_which_labels_are_fused_or_not_yet_undone(solved):
+    _, y, path, _ = solved
+    gamma = gamma_of(path, y)
+    assert (path.labels(gamma=gamma) == canonical(y)).all()
+    earlier = path.gammas[path.gammas < gamma]
+    assert all((path.labels(gamma=g) != canonical(y)).any() for g in earlier)
+    odd = y.copy()
+    odd[0] = 1  # a sample of another group: the labels are never fused
+    before = gamma_of(path, odd)
+    assert refines(path.labels(gamma=before), odd)
+    later = path.gammas[path.gammas > before]
+    assert not any(refines(path.labels(gamma=g), odd) for g in later)
+
+
+def test_what_has_fused_at_the_first_gamma_stays_together():
+    path = solve_path([[0.0], [0.1], [5.0]], [[0, 1], [1, 2]], [1.0, 1.0], [1.0, 9.0])
+    assert path.labels(step=0).tolist() == [0, 0, 1]
+    assert held(path, np.array([0, 1, 1])).tolist() == [0, 0, 1]
+
+
+# Layers and verdicts
+
+
+def test_layers_are_the_choice_and_what_else_is_clear():
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(size=(60, 2)) + c for c in ((0, 0), (8, 0), (60, 0), (68, 0))])
+    model = KernelConvexClustering().fit(X)
+    chosen = model.selection_
+    assert chosen.layers[0].n_clusters == model.n_clusters_
+    assert chosen.layers[0].confidence == chosen.confidence
+    assert {layer.n_clusters for layer in chosen.layers} == {2, 4}
+    assert len(chosen.layers) <= LAYERS + 1
+    for layer in chosen.layers:
+        assert 0 <= layer.confidence <= 1
+        assert len(np.unique(layer.labels)) == layer.n_clusters
+        assert (by_size(layer.labels, np.ones(240)) == model.cut(layer.n_clusters)).all()
+        low, high = layer.gamma_range
+        assert np.isnan(low) == np.isnan(high)
+        if low == low:
+            for gamma in (low, high):
+                assert (model.path_.labels(gamma=gamma) == canonical(layer.labels)).all()
+        assert f"{layer.n_clusters} clusters" in repr(layer)
+
+
+def test_others_must_be_clear(solved):
+    X, _, path, _ = solved
+    pairs = np.column_stack([np.arange(59), np.arange(1, 60)])
+    heights = np.concatenate([np.zeros(56), [2.0, 2.0 * CLEAR - 0.1, 9.0]])
+    tree = Boundaries(join(pairs, heights, 60), "tension")
+    assert [layer.n_clusters for layer in select(X, path, tree).layers] == [4, 2]
+
+
+def test_confidence_rises_with_the_distance_from_the_level():
+    sure = [confidence(ladder(h, 0.3), 2) for h in (0.5, 1.0, 2.0, 4.0)]
+    assert sure == sorted(sure)
+    assert sure[1] == 0.5
+    none = [confidence(ladder(h, 0.1), 1) for h in (2.0, 1.0, 0.5)]
+    assert none == sorted(none)
+    assert confidence(ladder(5.0, 0.99), 2) < 0.6 < confidence(ladder(5.0, 0.3), 2)
+
+
+@pytest.mark.parametrize("d", [2, 6])
+def test_verdicts_of_fits(d):
+    rng = np.random.default_rng(8)
+    cloud = rng.normal(size=(120, d))
+    groups = np.concatenate([cloud, rng.normal(size=(120, d)) + 10.0])
+    for X, verdict, k in ((cloud, "no structure", 1), (groups, "structure", 2)):
+        chosen = KernelConvexClustering().fit(X).selection_
+        assert (chosen.verdict, chosen.n_clusters) == (verdict, k)
+        assert 0 <= chosen.confidence <= 1
+    told = KernelConvexClustering(3).fit(cloud).selection_
+    assert (told.verdict, told.n_clusters, told.method) == ("no structure", 3, "given")
+
+
+@pytest.mark.parametrize(
+    ("settings", "why"),
+    [({"gamma": 0.5}, "one γ shows no path"), ({"labels": "fusion"}, "no level for noise")],
+)
+def test_what_is_not_tested_says_so(settings, why):
+    X, _ = three_groups()
+    chosen = KernelConvexClustering(**settings).fit(X).selection_
+    assert chosen.verdict.startswith("not tested: ")
+    assert why in chosen.verdict
+    assert np.isnan(chosen.confidence)
+    assert chosen.layers == ()
+
+
+# Promises of fits
+
+KINDS = {
+    "gaussian": {},
+    "told k": {"n_clusters": 4},
+    "laplacian": {"kernel": "laplacian"},
+    "linear": {"kernel": "linear"},
+    "polynomial, told k": {"kernel": "polynomial", "n_clusters": 2},
+    "in the embedding": {"weight_space": "embedding"},
+    "named selector": {"selection": "lifetime"},
+    "fusion": {"labels": "fusion"},
+}
+
+
+@pytest.mark.parametrize("features", [1, 2, 5])
+@pytest.mark.parametrize("kind", KINDS)
+def test_labels_never_undo_what_has_fused_and_are_cut_from_the_tree(kind, features):
+    rng = np.random.default_rng(features)
+    X = np.concatenate([rng.normal(size=(30, features)) + c for c in (0, 3, 9)])
+    X[1] = X[0]  # copies too
+    model = KernelConvexClustering(**KINDS[kind]).fit(X)
+    assert refines(model.path_.labels(gamma=model.gamma_), model.labels_)
+    k = model.n_clusters_
+    assert (cut(model.linkage_, k) == canonical(model.labels_)).all()
+    assert (model.cut(k) == model.labels_).all()
+    assert model.selection_.n_clusters == k
 
 
 @pytest.mark.parametrize("k", [2, 3, 5])
@@ -249,99 +319,33 @@ def test_nearest_centroids_tell_the_chosen_clusters_apart(k):
     assert (nearest == model.labels_).mean() > 0.9
 
 
-def null_of(X):
-    def graph(rows):
-        return build_graph(rows, "local", n_neighbors=7, connect=True, normalize=True)
-
-    return Null(X, graph(X), graph, planar=X.shape[1] <= 3)
-
-
-def test_null_keeps_margins_and_correlation():
-    rng = np.random.default_rng(5)
-    X = rng.multivariate_normal([0, 0], [[1, 0.8], [0.8, 1]], 400)
-    X[:, 1] = np.exp(X[:, 1])
-    Y = null_sample(X, rng)
-    # 400 samples: quantiles and rank correlations are known to within a few standard errors
-    quantiles = np.quantile(X, [0.25, 0.5, 0.75], axis=0) - np.quantile(
-        Y, [0.25, 0.5, 0.75], axis=0
-    )
-    assert np.abs(quantiles / X.std(axis=0)).max() < 4 * np.sqrt(2) * 1.4 / np.sqrt(400)
-    ranks = [np.corrcoef(np.argsort(np.argsort(A, axis=0), axis=0).T)[0, 1] for A in (X, Y)]
-    assert abs(ranks[0] - ranks[1]) < 4 * np.sqrt(2) / np.sqrt(400)
+def test_cut_gives_other_numbers_from_the_same_tree():
+    X, _ = three_groups()
+    model = KernelConvexClustering().fit(X)
+    assert model.n_clusters_ == 3
+    for k in (1, 2, 3, 7, 60):
+        labels = model.cut(k)
+        sizes = np.bincount(labels)
+        assert len(sizes) == k
+        assert (np.diff(sizes) <= 0).all()
+    assert refines(model.cut(7), model.cut(2))
+    assert model.n_clusters_ == 3
 
 
-def test_null_of_more_features_than_samples_keeps_the_spread():
-    rng = np.random.default_rng(6)
-    X = rng.normal(size=(40, 90))
-    Y = null_sample(X, rng)
-    assert Y.shape == X.shape
-    assert Y.var(axis=0).sum() == pytest.approx(X.var(axis=0).sum(), rel=0.3)
-
-
-def test_structure_is_told_from_noise():
-    X, _ = three_groups(size=30)
-    assert null_of(X).has_structure()
-    rng = np.random.default_rng(7)
-    assert not null_of(rng.normal(size=(90, 2))).has_structure()
-    assert not null_of(np.exp(rng.normal(size=(90, 2)))).has_structure()
-
-
-def test_structure_is_seen_beside_a_few_samples_that_are_apart():
-    """λ₂ belongs to the few, in the data and in the null; the groups are in λ₃ and beyond."""
-    rng = np.random.default_rng(9)
-    X = np.concatenate([rng.normal(c, 0.5, (60, 5)) for c in (0.0, 3.0)])
-    X = np.column_stack([X, rng.permutation(np.arange(120) < 5) * 40.0])
-    null = null_of(X)
-    below, spread = null.below
-    assert below[0] < 3 * spread[0]
-    assert null.has_structure()
-
-
-def test_eigenvalues_show_as_many_groups_as_there_are():
-    rng = np.random.default_rng(8)
-    X = np.concatenate([rng.normal(c, 0.5, (40, 6)) for c in (0.0, 2.5, 5.0)])
-    null = null_of(X)
-    shown, drop = null.shown(12), null.drop(12)
-    assert not null.planar
-    assert shown[0] == drop[0] == 0
-    assert (shown[1:3] > 0.9).all()
-    assert (shown[3:] < 0.5).all()
-    assert (np.abs(shown) <= 1).all()
-    assert drop.argmax() + 1 == 3
-    assert null_of(X[:, :3]).planar
-
-
-@pytest.mark.parametrize("d", [2, 6])
-def test_auto_is_conductance_and_what_the_eigenvalues_say(d):
-    rng = np.random.default_rng(8)
-    X = np.concatenate([rng.normal(c, 1.0, (40, d)) for c in (0.0, 1.5, 3.0)])
-    null, seen = null_of(X), []
-    path = solve_path(X, null.own.edges, null.own.weights, tol=1e-3)
-    select(
-        X, null.own, path, masses=np.ones(120), null=null, method=lambda c: seen.append(c) or c.sse
-    )
-    found = SELECTORS["auto"](seen[0])
-    bare, delta = SELECTORS["conductance"](seen[0]), null.below[0]
-    told = volume_entropy(seen[0].cuts, seen[0].k_max)
-    assert len(told) > 5
-    assert found[0] == 0
-    for k in range(2, len(told)):
-        if d == 2:
-            says = np.clip(delta[k - 2] - delta[k - 1], 0, 1)
-        else:
-            says = 0.6 * sum(
-                (told[j - 1] - told[j - 2]) * np.clip(delta[j - 2], -1, 1) for j in range(2, k + 1)
-            )
-        assert found[k - 1] == pytest.approx(bare[k - 1] + says, abs=1e-12)
-
-
-def test_nothing_is_shown_beyond_the_eigenvalues_that_are_known():
-    X = np.random.default_rng(2).normal(size=(700, 4))
-    null = null_of(X)  # 500 of them are drawn, which have 33 candidates
-    assert (null.shown(60)[33:] == 0).all()
-    assert (null.shown(60)[1:33] != 0).any()
-    assert (null.drop(60)[32:] == 0).all()
-    assert len(null.shown(1)) == len(null.drop(1)) == 1
+@pytest.mark.parametrize(
+    ("k", "sentence"),
+    [
+        (0, "n_clusters must be between 1 and 60"),
+        (61, "n_clusters must be between 1 and 60"),
+        (2.0, "n_clusters must be a whole number, got 2.0"),
+        (True, "n_clusters must be a whole number, got True"),
+        ("3", "n_clusters must be a whole number, got '3'"),
+    ],
+)
+def test_cut_refuses(k, sentence):
+    model = ConvexClustering(2).fit(three_groups()[0])
+    with pytest.raises(ValueError, match=sentence):
+        model.cut(k)
 
 
 CURVES = {
@@ -368,37 +372,3 @@ def test_curves_are_found_told_k(name):
         X, y = CURVES[name](seed)
         labels = KernelConvexClustering(int(y.max()) + 1).fit_predict(X)
         assert normalized_mutual_info_score(y, labels) == pytest.approx(1), seed
-
-
-def test_no_structure_is_an_answer():
-    X = np.random.default_rng(8).uniform(size=(80, 2))
-    null = null_of(X)
-    path = solve_path(X, null.own.edges, null.own.weights, tol=1e-3)
-    chosen = select(X, null.own, path, masses=np.ones(80), null=null)
-    assert (chosen.n_clusters, chosen.verdict) == (1, "no structure")
-    assert select(X, null.own, path, masses=np.ones(80), n_clusters=3, null=null).n_clusters == 3
-
-
-def test_best_count_is_the_least_of_equals():
-    assert best_count(np.array([0.0, 1.0, 3.0, 3.0])) == 3
-    assert best_count(np.array([0.0, -1.0])) == 1
-
-
-def test_rand_index_does_not_see_the_names():
-    assert rand_index(np.array([0, 0, 1]), np.array([1, 1, 0]), np.ones(3)) == 1.0
-
-
-def test_nested_labels_by_hand():
-    tree = np.array([[0.0, 2.0, 1.0, 2.0], [1.0, 3.0, 2.0, 3.0]])
-    assert nested_labels(tree, 2).tolist() == [[0, 0, 0], [1, 0, 1]]
-
-
-def test_two_clusters_far_apart_live_longest():
-    path = solve_path([[0.0], [1.0], [9.0]], [[0, 1], [1, 2]], [1.0, 1.0], [0.4, 1.2, 9.0])
-    assert int(lifetimes(path, 3)[1].argmax()) + 1 == 2
-
-
-def test_a_weak_bridge_lowers_the_second_eigenvalue():
-    triangles = np.array([[0, 1], [0, 2], [1, 2], [2, 3], [3, 4], [3, 5], [4, 5]])
-    weak = log_eigenvalues(Graph(triangles, np.array([1, 1, 1, 0.01, 1, 1, 1])))
-    assert weak[0] < log_eigenvalues(Graph(triangles, np.ones(7)))[0]

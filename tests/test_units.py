@@ -41,10 +41,15 @@ def same(model, plain, s=0, gamma=None, energy=None):
     np.testing.assert_array_equal(model.linkage_[:, [0, 1, 3]], plain.linkage_[:, [0, 1, 3]])
     close(model.linkage_[:, 2], plain.linkage_[:, 2], energy // 2 - s)
     np.testing.assert_allclose(model.dual_coef_, plain.dual_coef_, rtol=1e-6, atol=1e-9)
-    for name, exponent in (("gamma_low", gamma), ("gamma_high", gamma), ("sse", energy - 2 * s)):
-        first, other = model.selection_.table[name], plain.selection_.table[name]
+    for name, other in plain.selection_.table.items():
+        first = model.selection_.table[name]
         k = min(len(first), len(other))  # how many are looked at depends on the sum of masses
-        close(first[:k], other[:k], exponent)
+        close(first[:k], other[:k], energy - 2 * s if name == "sse" else 0)
+    assert len(model.selection_.layers) == len(plain.selection_.layers)
+    for layer, known in zip(model.selection_.layers, plain.selection_.layers):
+        np.testing.assert_array_equal(layer.labels, known.labels)
+        close(layer.gamma_range, known.gamma_range, gamma)
+        close(layer.confidence, known.confidence, 0)
 
 
 @pytest.mark.parametrize("s", [-1000, -531, -300, 300, 531, 990])

@@ -85,15 +85,11 @@ def test_bridges_are_weighted_like_one_sided_neighbors():
 def test_places_may_be_turned():
     rng = np.random.default_rng(11)
     Y, turn = rng.normal(size=(80, 2)), np.array([[0.6, -0.8], [0.8, 0.6]])
-    for scored in (False, True):
-        a, b = (
-            automatic_graph(rows, n_neighbors=7, masses=np.ones(80), scored=scored)
-            for rows in (Y, Y @ turn)
-        )
-        assert (a.edges == b.edges).all()
-        np.testing.assert_allclose(a.weights, b.weights, rtol=1e-9)
-        assert components(a.edges, 80).max() == 0
-        assert 2 * a.weights.sum() / 80 == pytest.approx(1)
+    a, b = (automatic_graph(rows, n_neighbors=7, masses=np.ones(80)) for rows in (Y, Y @ turn))
+    assert (a.edges == b.edges).all()
+    np.testing.assert_allclose(a.weights, b.weights, rtol=1e-9)
+    assert components(a.edges, 80).max() == 0
+    assert 2 * a.weights.sum() / 80 == pytest.approx(1)
 
 
 def test_automatic_graphs_of_places_and_of_many_features():

@@ -419,6 +419,8 @@ def prove_choice(
     labels, wanted = by_size(choice.labels, masses), canonical(choice.labels)
     solve = partial(solve_problem, tol=SHARP)
     guesses = [(float(g), path.labels(step=q)) for q, g in enumerate(path.gammas)]
+    # the proof moves γ to no other than one at which every fused cluster lies inside one label
+    guesses = [(g, fused) for g, fused in guesses if (wanted == wanted[first(fused)][fused]).all()]
     likely = np.array([g for g, fused in guesses if (fused == wanted).all()])
     options: dict[str, Any] = {"likely": likely, "movable": movable, "solve": solve}
     claim = prove_labels(space, graph, masses, labels, choice.gamma, path.gammas, **options)

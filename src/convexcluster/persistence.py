@@ -21,7 +21,7 @@ from .path.clusterpath import ClusterPath
 from .points import CoarseningError, Points, Vote
 from .points.cells import Cells
 from .points.units import Unit
-from .selection import Selection
+from .selection import Layer, Selection
 from .settings import Settings
 from .storage.container import Container, FileRefused, first_line
 
@@ -46,10 +46,11 @@ def _embedding(method: str, **parts: Any) -> Embedding:
 
 # What a file may name: nothing else is ever built for it.
 ESTIMATORS = {cls.__name__: cls for cls in (KernelConvexClustering, ConvexClustering)}
-PLAIN = (Cells, Certificate, ClusterPath, CoarseningError, Graph, Points, Selection, Unit, Vote)
+PLAIN = (Cells, Certificate, ClusterPath, CoarseningError, Graph, Layer)
+PLAIN += (Points, Selection, Unit, Vote)
 RECORDS: dict[str, Callable[..., Any]] = {cls.__name__: cls for cls in PLAIN}
 RECORDS |= {"Embedding": _embedding, "Kernel": _kernel}
-FORMAT, FORMAT_VERSION = "convexcluster model", 2
+FORMAT, FORMAT_VERSION = "convexcluster model", 3
 MODEL = Container(FORMAT, FORMAT_VERSION, RECORDS, ModelFileError)
 
 # What a fitted model cannot be without, and of which type.

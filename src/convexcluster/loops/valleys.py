@@ -64,7 +64,7 @@ def climb(near, count, order, rank, uphill, basin, parent, highest, lower, ends)
     for i in range(n):
         start[i + 1] += start[i]
     back, fill = np.empty(start[n], np.int64), start[:-1].copy()
-    for i in range(n):
+    for i in order:  # not in the order of the rows, which may change
         for c in range(count[i]):
             j = near[i, c]
             back[fill[j]] = i

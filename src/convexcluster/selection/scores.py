@@ -80,9 +80,12 @@ def lifetime(candidates: Candidates) -> Floats:
 
 
 def height_gap(candidates: Candidates) -> Floats:
-    """Logarithm of the heights of the merge that ends k clusters over the one that makes them."""
+    """Logarithm of the heights of the merge that ends k clusters over the one that makes them.
+
+    0 where the latter is zero: what is never held apart says nothing about the number of clusters.
+    """
     heights = candidates.linkage[::-1, 2][: candidates.k_max]
-    heights = np.maximum(heights, 1e-12 * max(heights.max(initial=0.0), 1e-300))
+    heights = heights[heights > 0]
     score = np.zeros(candidates.k_max)
     score[1 : len(heights)] = np.log(heights[:-1] / heights[1:])
     return score

@@ -78,6 +78,9 @@ BESIDE = 0.7
 # neighbours of a saddle, and only where a valley could stand at all.
 BEYOND, PLACES, FAINT = 8, 8, 0.5
 
+# Least distance of two distinct points: beside a row at 1e200 those of others round to 0.
+TINY = float(np.finfo(np.float64).tiny)
+
 
 @dataclass(frozen=True)
 class Landscape:
@@ -98,7 +101,7 @@ class Landscape:
         own = near == np.arange(n)[:, None]
         own[~own.any(axis=1), -1] = True
         near = near[~own].reshape(n, columns).astype(np.int64)
-        lengths = np.log(lengths[~own].reshape(n, columns))
+        lengths = np.log(np.maximum(lengths[~own].reshape(n, columns), TINY))
         return cls(X, masses / masses.mean(), masses, near, lengths)
 
     @cached_property
@@ -113,7 +116,7 @@ class Landscape:
 
     def log_lengths(self, edges: Ints) -> Floats:
         """Logarithms of the lengths of edges."""
-        return np.log(edge_lengths(self.X, edges))
+        return np.log(np.maximum(edge_lengths(self.X, edges), TINY))
 
     def walkable(
         self, size: int, radius: Floats, count: Ints, saddles: Ints, asked: np.ndarray
@@ -133,7 +136,7 @@ class Landscape:
         around[:, 0] = places
         lengths, near = map(np.asarray, self.tree.query(self.X[around.ravel()], beyond + 1))
         mass = self.masses[near].sum(axis=1) - 1.0
-        grown = np.log(lengths[:, -1]) - radius[around.ravel()]
+        grown = np.log(np.maximum(lengths[:, -1], TINY)) - radius[around.ravel()]
         grown = (grown / np.log(mass / size)).reshape(around.shape).mean(axis=1)
         found[asked] = np.clip(1.0 / np.maximum(grown, 1e-3), 1.0, 2.0)
         return found
