@@ -1,0 +1,97 @@
+"""`python -m benchmarks.levels [--all]`: boundaries where there are no clusters.
+
+Every draw has no clusters. Of up to three features the greatest height of a valley of its density
+is measured, of more that of a tension of its path; 1 is the level, and a draw above it has
+clusters. A good level leaves the same share above it everywhere, whatever the law, the number of
+samples and the number of features. By default few draws of up to 1,000 samples, for a minute or
+two; with --all 100 draws of up to 10,000 samples (tensions: 2,000), for hours.
+"""
+
+from __future__ import annotations
+
+import argparse
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from benchmarks.stability.data import LAWS, structureless
+from convexcluster import KernelConvexClustering
+from convexcluster.weights import FEW_FEATURES, valleys
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How many draws of which sizes."""
+
+    draws: int
+    valleys: tuple[int, ...]
+    tensions: tuple[int, ...]
+    features: tuple[int, ...]
+
+
+SHORT = Plan(10, (100, 300, 1_000), (100, 300), (1, 2, 3, 5, 10))
+ALL = Plan(100, (100, 300, 1_000, 3_000, 10_000), (100, 300, 1_000, 2_000), (1, 2, 3, 5, 10, 50))
+
+
+def valley(X: np.ndarray) -> tuple[float, int]:
+    """Greatest height of a valley at the scale that a fit takes, and the number of clusters."""
+    found = valleys(X, np.ones(len(X)))
+    return (0.0, 1) if found is None else (found.height(2), found.count)
+
+
+def tension(X: np.ndarray) -> tuple[float, int]:
+    """Greatest height that a default fit chose by, and its number of clusters."""
+    chosen = KernelConvexClustering(certify=False).fit(X).selection_
+    return float(chosen.table["height"][1]), int(chosen.n_clusters)
+
+
+Measure = Callable[[np.ndarray], tuple[float, int]]
+
+
+def cells(plan: Plan) -> Iterator[tuple[str, Measure, str, int, int]]:
+    """(what, how it is measured, law, features, samples) of every line of the table."""
+    for law in LAWS:
+        for d in plan.features:
+            few = d <= FEW_FEATURES
+            for n in plan.valleys if few else plan.tensions:
+                yield ("valleys", valley, law, d, n) if few else ("tension", tension, law, d, n)
+
+
+def line(measure: Measure, law: str, d: int, n: int, seeds: range) -> tuple[str, int]:
+    """Median, 90 % and greatest height, the share of one cluster; and how many are one cluster."""
+    found = [measure(structureless(law, d, n, seed)) for seed in seeds]
+    heights = np.array([height for height, _ in found])
+    one = sum(k == 1 for _, k in found)
+    middle, high = np.quantile(heights, [0.5, 0.9], method="higher")
+    figures = f"{middle:.2f} | {high:.2f} | {heights.max():.2f} | {one / len(found):.0%}"
+    return figures, one
+
+
+def main() -> None:
+    """Print the table, line by line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--all", action="store_true", help="100 draws, up to 10,000 samples")
+    parser.add_argument("--draws", type=int, help="of every law, size and number of features")
+    parser.add_argument("--seed", type=int, default=0, help="the first seed")
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")  # scales of heavy tails
+    plan = ALL if options.all else SHORT
+    seeds = range(options.seed, options.seed + (options.draws or plan.draws))
+    print("| measured | law | features | samples | median | 90 % | greatest | one cluster |")
+    print("|---|---|---|---|---|---|---|---|")
+    counted: dict[str, list[int]] = {"valleys": [], "tension": []}
+    for what, measure, law, d, n in cells(plan):
+        figures, one = line(measure, law, d, n, seeds)
+        counted[what].append(one)
+        print(f"| {what} | {law} | {d} | {n:,} | {figures} |", flush=True)
+    print()
+    for what, one in counted.items():
+        if one:
+            total = len(one) * len(seeds)
+            print(f"{what}: {sum(one)} of {total} draws are one cluster, {min(one)} in the worst.")
+
+
+if __name__ == "__main__":
+    main()

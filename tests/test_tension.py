@@ -1,0 +1,190 @@
+"""Tension of the path: loops against plain twins, its levels, and samples without clusters."""
+
+import numpy as np
+import pytest
+
+from convexcluster import KernelConvexClustering, solve_path
+from convexcluster.graph import Graph
+from convexcluster.loops.boundaries import add_unlike, in_levels, join_boundaries, lesser_sides
+from convexcluster.partition import canonical
+from convexcluster.selection.tension import (
+    HOLD,
+    LEAST,
+    PER_DIMENSION,
+    SMALL,
+    SURE,
+    dimension_of,
+    tension,
+)
+from convexcluster.weights import automatic_graph
+
+
+def random_graph(n, seed):
+    """Edges, each once, of a connected graph, with weights and tensions."""
+    rng = np.random.default_rng(seed)
+    i, j = np.triu_indices(n, 1)
+    kept = (rng.random(len(i)) < 0.3) | (j == i + 1)
+    tail, head = i[kept].astype(np.int64), j[kept].astype(np.int64)
+    return tail, head, rng.random(len(tail)) + 0.1, rng.random(len(tail))
+
+
+def plain_join(n, tail, head, w, tensions):
+    """Joins by the lowest weighted mean over a boundary, from the definition."""
+    part, joined = np.arange(n), []
+    while part.max() > 0:
+        edges = {}
+        for e, pair in enumerate(zip(part[tail], part[head])):
+            if pair[0] != pair[1]:
+                edges.setdefault(tuple(sorted(pair)), []).append(e)
+        means = {p: np.average(tensions[e], weights=w[e]) for p, e in edges.items()}
+        lowest = min(means, key=lambda p: means[p])
+        across = edges[lowest]
+        joined.append((means[lowest], across[int(np.argmax(w[across]))]))
+        part = canonical(np.where(part == lowest[1], lowest[0], part))
+    return joined
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_boundaries_are_joined_by_their_mean_tension(seed):
+    n = 16
+    tail, head, w, tensions = random_graph(n, seed)
+    pairs, heights = np.empty((n - 1, 2), dtype=np.int64), np.empty(n - 1)
+    assert join_boundaries(tail, head, w, tensions, pairs, heights) == n - 1
+    expected = plain_join(n, tail, head, w, tensions)
+    np.testing.assert_allclose(heights, [height for height, _ in expected], rtol=1e-12)
+    assert pairs.tolist() == [[tail[e], head[e]] for _, e in expected]
+    assert (np.diff(heights) >= -1e-12).all()  # the mean of two is not below the lower one
+
+
+def test_parts_that_no_edge_joins_are_not_joined():
+    tail, head = np.array([0, 2]), np.array([1, 3])
+    pairs, heights = np.empty((3, 2), dtype=np.int64), np.empty(3)
+    assert join_boundaries(tail, head, np.ones(2), np.array([1.0, 2.0]), pairs, heights) == 2
+
+
+def test_of_equal_tensions_the_heavier_boundary_is_joined_first():
+    tail, head = np.array([0, 1]), np.array([1, 2])
+    pairs, heights = np.empty((2, 2), dtype=np.int64), np.empty(2)
+    join_boundaries(tail, head, np.array([1.0, 3.0]), np.ones(2), pairs, heights)
+    assert pairs[0].tolist() == [1, 2]
+
+
+def test_unlike_centroids_are_added_to_the_edges_below():
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(5, 3))
+    A /= np.linalg.norm(A, axis=1)[:, None]
+    A[4] = 0.0  # at the mean: unlike everything
+    tail, head = np.array([0, 1, 3]), np.array([1, 2, 4])
+    up, total = np.array([2, -1, 0, 0, 1]), np.ones(5)
+    add_unlike(tail, head, up, A, 0.5, total)
+    value = 0.5 * np.minimum(1.0, 1.0 - (A[tail] * A[head]).sum(axis=1))
+    expected = 1.0 + np.where(up >= 0, value[up], 0.0)
+    np.testing.assert_allclose(total, expected, rtol=1e-12)
+    assert total[0] == 1.5
+
+
+def leaves(pairs, n):
+    """The two sides of every merge."""
+    side = {i: {i} for i in range(n)}
+    for i, j in pairs.tolist():
+        a = next(s for s in side.values() if i in s)
+        b = next(s for s in side.values() if j in s)
+        yield sorted(a), sorted(b)
+        side |= dict.fromkeys(a | b, a | b)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_levels_equal_their_definition(seed):
+    rng = np.random.default_rng(seed)
+    n, least, level, small, inside = 15, 1.0, 0.3, 0.2, 0.5
+    pairs = np.array([[t + 1, rng.integers(0, t + 1)] for t in range(n - 1)])
+    heights, masses = np.sort(rng.random(n - 1)), rng.random(n)
+    share, lesser = np.empty(n - 1), np.empty(n - 1)
+    in_levels(pairs, heights, masses, least, level, small, inside, share)
+    lesser_sides(pairs, masses, lesser)
+    below = []  # (leaves, height) of merges that do not stand
+    for t, (a, b) in enumerate(leaves(pairs, n)):
+        mass = [masses[side].sum() for side in (a, b)]
+        assert lesser[t] == pytest.approx(min(mass))
+        if min(mass) < least:
+            assert share[t] == 0
+            continue
+        inner = [h for joined, h in below if joined <= set(a) or joined <= set(b)]
+        need = level + small / min(mass) + inside * max(inner, default=0.0)
+        assert share[t] == pytest.approx(heights[t] / need)
+        if share[t] <= 1:
+            below.append((set(a) | set(b), heights[t]))
+
+
+# Trees of paths
+
+
+def cloud(n, d, seed, apart=None):
+    X = np.random.default_rng(seed).normal(size=(n, d))
+    if apart is not None:
+        X[n // 2 :] += apart
+    graph = automatic_graph(X, n_neighbors=7, masses=np.ones(n))
+    return X, graph, solve_path(X, graph.edges, graph.weights, tol=1e-3)
+
+
+def test_groups_that_are_apart_are_the_highest_boundary():
+    X, graph, path = cloud(80, 5, 0, apart=8.0)
+    tree = tension(path, graph, dimension_of(X))
+    assert tree.kind == "tension"
+    assert tree.count == 2
+    assert tree.labels().tolist() == [0] * 40 + [1] * 40
+    assert (np.diff(tree.linkage[:, 2]) >= 0).all()
+    # in units of what the boundary needs: two sides of 40
+    assert tree.heights[0] > 1
+    assert HOLD + SMALL / 40 < 1.0 < SURE + PER_DIMENSION / 5
+
+
+def test_a_cloud_has_no_boundary_that_stands():
+    X, graph, path = cloud(120, 5, 1)
+    tree = tension(path, graph, dimension_of(X))
+    assert tree.count == 1
+    assert tree.heights.max() <= 1
+
+
+def test_fewer_samples_than_the_least_are_no_cluster():
+    X = np.random.default_rng(2).normal(size=(60, 5))
+    few = int(LEAST) - 1
+    X[:few] += 15.0
+    graph = automatic_graph(X, n_neighbors=7, masses=np.ones(60))
+    path = solve_path(X, graph.edges, graph.weights, tol=1e-3)
+    tree = tension(path, graph, dimension_of(X))
+    assert tree.count == 1
+    masses = np.ones(60)
+    assert np.bincount(tension(path, graph, dimension_of(X), least=4).labels(2), masses).min() >= 4
+
+
+def test_parts_without_an_edge_between_them_are_the_clearest():
+    rng = np.random.default_rng(3)
+    X = np.concatenate([rng.normal(size=(20, 4)), rng.normal(size=(20, 4)) + 3.0])
+    edges = np.array([[i, i + 1] for i in range(39) if i != 19])
+    path = solve_path(X, edges, np.ones(38))
+    tree = tension(path, Graph(edges, np.ones(38)), 4.0)
+    assert tree.labels(2).tolist() == [0] * 20 + [1] * 20
+
+
+def test_a_numbering_of_the_samples_does_not_matter():
+    X, graph, path = cloud(80, 4, 4, apart=3.0)
+    order = np.random.default_rng(0).permutation(80)
+    place = np.argsort(order)
+    edges = np.sort(place[graph.edges], axis=1)
+    other = solve_path(X[order], edges, graph.weights, path.gammas, tol=1e-3)
+    a = tension(path, graph, 4.0)
+    b = tension(other, Graph(edges, graph.weights), 4.0)
+    assert a.count == b.count
+    assert (canonical(a.labels(2)[order]) == canonical(b.labels(2))).all()
+
+
+@pytest.mark.parametrize("d", [5, 10])
+@pytest.mark.parametrize("law", ["normal", "uniform"])
+def test_noise_of_many_features_is_one_cluster(law, d):
+    rng = np.random.default_rng([23, d])
+    for _ in range(3):
+        X = rng.normal(size=(150, d)) if law == "normal" else rng.uniform(size=(150, d))
+        model = KernelConvexClustering().fit(X)
+        assert (model.n_clusters_, model.selection_.verdict) == (1, "no structure")
+        assert model.selection_.method == "tension"

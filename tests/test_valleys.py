@@ -1,0 +1,383 @@
+"""Valleys of the density: loops against plain twins, and what no harmless change may alter."""
+
+import numpy as np
+import pytest
+from scipy.spatial.distance import cdist
+from sklearn.datasets import make_moons
+from sklearn.metrics import adjusted_rand_score
+
+from convexcluster import KernelConvexClustering
+from convexcluster.graph import Graph
+from convexcluster.loops.valleys import between, climb, judge, reach, sides, smooth
+from convexcluster.numerics.boundaries import Boundaries
+from convexcluster.numerics.linkage import cut, join
+from convexcluster.partition import canonical, ranks
+from convexcluster.weights.valleys import (
+    ACROSS,
+    CLIMB,
+    INNER,
+    LEAST,
+    Landscape,
+    at_scale,
+    valleys,
+    with_valleys,
+)
+
+# Twins
+
+
+def neighbors(n, columns, seed):
+    """Random points with masses: lists of neighbours, log distances, masses of mean one."""
+    rng = np.random.default_rng(seed)
+    masses = rng.integers(1, 4, n).astype(float)
+    land = Landscape.of(rng.normal(size=(n, 2)), masses)
+    return land.near[:, :columns].copy(), land.lengths[:, :columns].copy(), land.masses
+
+
+def plain_reach(near, lengths, masses, size):
+    n = len(near)
+    radius, slope, count = np.empty(n), np.empty(n), np.empty(n, dtype=int)
+    for i in range(n):
+        mass = masses[i] - 1.0 + np.cumsum(masses[near[i]])
+        count[i] = min(np.searchsorted(mass, size), len(mass) - 1) + 1
+        inside = near[i, : count[i] - 1]
+        radius[i] = lengths[i, count[i] - 1]
+        steps = radius[i] - lengths[i, : count[i] - 1]
+        slope[i] = np.average(steps, weights=masses[inside]) if len(inside) else 0.0
+    return radius, slope, count
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_reach_and_smooth_equal_their_definitions(seed):
+    near, lengths, masses = neighbors(80, 20, seed)
+    radius, slope, flat = np.empty(80), np.empty(80), np.empty(80)
+    count = np.empty(80, dtype=np.int64)
+    for size in (1.0, 8.0, 1e9):  # the last: as far as neighbours are known
+        reach(near, lengths, masses, size, radius, slope, count)
+        expected = plain_reach(near, lengths, masses, size)
+        assert (count == expected[2]).all()
+        assert (radius == expected[0]).all()
+        np.testing.assert_allclose(slope, expected[1], rtol=1e-12, atol=1e-15)
+        smooth(near, count, slope, flat)
+        mean = [np.mean(slope[[i, *near[i, : count[i]]]]) for i in range(80)]
+        np.testing.assert_allclose(flat, mean, rtol=1e-12)
+
+
+def plain_climb(near, count, order, rank):
+    """Uphill, basins, and for every mode but the highest of a part the saddle at which it ends."""
+    n = len(near)
+    beside = [set(near[i, : count[i]].tolist()) for i in range(n)]
+    for i in range(n):
+        for j in near[i, : count[i]]:
+            beside[j].add(i)
+    uphill = np.array([min([i, *beside[i]], key=lambda j: rank[j]) for i in range(n)])
+    basin = np.arange(n)
+    for i in order:
+        basin[i] = basin[uphill[i]]
+    part, ends = {}, {}
+    for i in order:
+        touched = {part[j] for j in beside[i] if rank[j] < rank[i]} | (
+            {i} if uphill[i] == i else set()
+        )
+        top = min(touched, key=lambda mode: rank[mode])
+        ends |= dict.fromkeys(touched - {top}, i)
+        part = {j: top if mode in touched else mode for j, mode in part.items()} | {i: top}
+    return uphill, basin, ends
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_climb_finds_modes_and_the_saddles_at_which_they_end(seed):
+    n = 90
+    near, lengths, masses = neighbors(n, 22, seed)
+    radius, _, count = plain_reach(near, lengths, masses, 5.0)
+    order = np.argsort(radius, kind="stable")
+    rank = ranks(order)
+    uphill, basin, lower = (np.empty(n, dtype=np.int64) for _ in range(3))
+    ends, parent, highest = np.empty((n, 2), dtype=np.int64), np.arange(n), np.arange(n)
+    met = climb(near, count, order, rank, uphill, basin, parent, highest, lower, ends)
+    expected = plain_climb(near, count, order, rank)
+    assert (uphill == expected[0]).all()
+    assert (basin == expected[1]).all()
+    assert met > 0
+    assert dict(zip(lower[:met].tolist(), ends[:met, 0].tolist())) == expected[2]
+    assert (rank[ends[:met, 1]] < rank[ends[:met, 0]]).all()  # the saddle is the less dense end
+
+
+def plain_judge(basin, lower, ends, depth, level, least, masses):
+    share = []
+    part = {int(b): {int(b)} for b in np.unique(basin)}
+    failed = dict.fromkeys(part, 0.0)
+    home = {b: b for b in part}
+    for t in range(len(lower)):
+        a = home[int(lower[t])]
+        b = next(home[int(basin[e])] for e in ends[t] if home[int(basin[e])] != a)
+        enough = all(masses[np.isin(basin, list(part[s]))].sum() >= least for s in (a, b))
+        share.append(depth[t] / (level[t] + INNER * max(failed[a], failed[b])) if enough else 0.0)
+        if share[-1] <= 1:
+            failed[b] = max(failed[a], failed[b], depth[t] if enough else 0.0)
+            part[b] |= part[a]
+            home |= dict.fromkeys(part[b], b)
+    return share
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_judge_equals_its_definition(seed):
+    rng = np.random.default_rng(seed)
+    modes, n = 12, 60
+    basin = rng.permutation(np.concatenate([np.arange(modes), rng.integers(0, modes, n - modes)]))
+    basin = np.array([np.flatnonzero(basin == b)[0] for b in basin])  # named by one of its points
+    names = np.unique(basin)
+    lower = names[1:]  # mode t + 1 meets an earlier one
+    ends = np.array([[names[t + 1], names[rng.integers(0, t + 1)]] for t in range(modes - 1)])
+    depth, level = 3 * rng.random(modes - 1), 1 + rng.random(modes - 1)
+    masses, share = rng.random(n), np.empty(modes - 1)
+    judge(basin, lower, ends, depth, level, INNER, 2.0, masses, share)
+    expected = plain_judge(basin, lower, ends, depth, level, 2.0, masses)
+    np.testing.assert_allclose(share, expected, rtol=1e-12)
+    assert 0 < (share > 1).sum() < modes - 1
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_sides_and_heights_between_modes_equal_cuts_of_the_tree(seed):
+    rng = np.random.default_rng(seed)
+    n = 14
+    pairs = np.array([[t + 1, rng.integers(0, t + 1)] for t in range(n - 1)])[
+        rng.permutation(n - 1)
+    ]
+    heights, mass, rank = np.sort(rng.random(n - 1)), rng.random(n), rng.permutation(n)
+    tops, least = np.empty_like(pairs), np.empty(n - 1)
+    sides(pairs, rank, mass, tops, least)
+    tree = join(pairs, heights, n)
+    for t, (i, j) in enumerate(pairs):
+        label = cut(tree, n - t)  # before merge t
+        both = [np.flatnonzero(label == label[end]) for end in (i, j)]
+        assert tops[t].tolist() == [side[np.argmin(rank[side])] for side in both]
+        assert least[t] == pytest.approx(min(mass[side].sum() for side in both))
+    first, second = (np.ascontiguousarray(a) for a in rng.integers(0, n, (2, 40)))
+    found = np.empty(40)
+    between(pairs, heights, first, second, found)
+    for i, j, height in zip(first, second, found):
+        joined = [t for t in range(n) if cut(tree, n - t)[i] == cut(tree, n - t)[j]]
+        assert height == (0.0 if i == j else heights[joined[0] - 1])
+
+
+# The depth of a valley
+
+
+def two_peaks():
+    """One column, each group densest in its middle: one mode each at eight neighbours."""
+    half = np.arange(1, 21) ** 1.3
+    peak = np.concatenate([-half, [0.0], half])
+    return np.concatenate([peak, peak + 400.0])[:, None]
+
+
+def test_depth_by_hand():
+    X, size = two_peaks(), 8
+    n = len(X)
+    scale = at_scale(Landscape.of(X, np.ones(n)), size)
+    assert len(scale.heights) == 1
+    distance = np.sort(cdist(X, X), axis=1)[:, 1:]
+    near = np.argsort(cdist(X, X), axis=1, kind="stable")[:, 1:]
+    radius = distance[:, size - 1]
+    hill = np.log(radius[:, None] / distance[:, : size - 1]).mean(axis=1)
+    saddle, other = scale.ends[0]
+    mean = hill[[saddle, *near[saddle, :size]]].mean()
+    dimension = (size - 2) / (size - 1) / mean
+    unit = np.sqrt(2 * np.log(n / size) / size)
+    gap = max(radius[saddle], radius[other], abs(X[saddle, 0] - X[other, 0]))
+    mode = max(radius[:41].min(), radius[41:].min())  # of the lower of the two
+    depth = dimension * np.log(gap / mode) / unit
+    # on a line the dimension beyond the scale is one, and the level twice that of the plane
+    assert scale.heights[0] == pytest.approx(depth / 2.0, rel=1e-9)
+    assert scale.heights[0] > 1
+    assert np.bincount(scale.boundaries.labels(2)).tolist() == [41, 41]
+
+
+def test_a_wider_gap_is_a_deeper_valley():
+    X = two_peaks()
+    heights = []
+    for gap in (60.0, 100.0, 400.0):
+        Y = X.copy()
+        Y[41:] += gap
+        heights.append(valleys(Y, np.ones(len(Y))).height(2))
+    assert heights == sorted(heights)
+
+
+def test_a_side_of_little_mass_has_no_valley():
+    rng = np.random.default_rng(1)
+    X = np.concatenate([rng.normal(size=(80, 2)), rng.normal(size=(12, 2)) * 0.1 + 20])
+    assert valleys(X, np.ones(92)).count == 2
+    few = valleys(X, np.ones(92), least=13.0)
+    assert few is None or few.count == 1
+
+
+def test_too_few_points_have_no_density():
+    assert valleys(np.random.default_rng(0).normal(size=(31, 2)), np.ones(31)) is None
+
+
+def test_no_scale_shows_more_clusters_than_modes():
+    X = np.random.default_rng(0).normal(size=(64, 2))
+    assert valleys(X, np.ones(64), n_clusters=60) is None
+
+
+def test_every_point_climbs_inside_its_cluster():
+    X, _ = groups((60, 60, 60))
+    found = valleys(X, np.ones(180))
+    labels = found.labels()
+    assert found.edges.shape == (179, 2)
+    across = labels[found.edges[:, 0]] != labels[found.edges[:, 1]]
+    assert across.sum() == found.count - 1
+
+
+def test_edges_across_valleys_are_weak_and_climbs_are_added():
+    graph = Graph(np.array([[0, 1], [1, 2], [2, 3]]), np.array([1.0, 2.0, 3.0]))
+    edges = np.array([[1, 0], [3, 0], [2, 3]])
+    tree = Boundaries(join(edges, np.array([0.0, 0.0, 2.0]), 4), "valleys", edges=edges)
+    weak = with_valleys(graph, tree, np.array([0, 0, 1, 0]), np.arange(4))
+    assert weak.edges.tolist() == [[0, 1], [0, 3], [1, 2], [2, 3]]
+    assert weak.weights.tolist() == [1.0, CLIMB * 2.0, ACROSS * 2.0, ACROSS * 3.0]
+
+
+# What no harmless change may alter
+
+
+def groups(sizes, apart=8.0, seed=0):
+    """Normal groups on a line in the plane."""
+    rng = np.random.default_rng(seed)
+    X = np.concatenate([rng.normal((apart * t, 0.0), 1.0, (n, 2)) for t, n in enumerate(sizes)])
+    return X, np.repeat(np.arange(len(sizes)), sizes)
+
+
+def toys():
+    moons = make_moons(300, noise=0.05, random_state=1)[0]
+    return {"moons": moons, "groups": groups((150, 40, 60), 5.0)[0], "column": two_peaks()}
+
+
+@pytest.fixture(scope="module", params=["moons", "groups", "column"])
+def toy(request):
+    X = toys()[request.param]
+    return X, KernelConvexClustering().fit(X).labels_
+
+
+CHANGES = {
+    "powers of two": lambda X: np.ldexp(X, 20),
+    "smaller powers": lambda X: np.ldexp(X, -300),
+    "mirror image": lambda X: -X,
+    "one column mirrored": lambda X: X * np.array([-1.0, 1.0])[: X.shape[1]],
+    "columns exchanged": lambda X: X[:, ::-1].copy(),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_labels_stay_under(toy, change):
+    X, labels = toy
+    found = KernelConvexClustering().fit(CHANGES[change](X)).labels_
+    assert (canonical(found) == canonical(labels)).all()  # of equal sizes either may be the first
+
+
+def test_labels_do_not_depend_on_the_order_of_the_rows(toy):
+    X, labels = toy
+    order = np.random.default_rng(3).permutation(len(X))
+    found = KernelConvexClustering().fit(X[order]).labels_
+    assert (canonical(found) == canonical(labels[order])).all()
+
+
+def test_valleys_do_not_depend_on_the_order_of_the_points():
+    X, _ = groups((60, 40, 60), 4.0)
+    for seed in range(4):
+        order = np.random.default_rng(seed).permutation(len(X))
+        a, b = valleys(X, np.ones(160)), valleys(X[order], np.ones(160))
+        np.testing.assert_allclose(a.heights[:6], b.heights[:6], rtol=1e-12)
+        assert (canonical(a.labels()[order]) == canonical(b.labels())).all()
+
+
+def test_floats_that_are_exact_in_single_precision(toy):
+    X = toy[0].astype(np.float32)
+    a, b = (KernelConvexClustering().fit(rows).labels_ for rows in (X, X.astype(np.float64)))
+    assert (a == b).all()
+
+
+def test_copies_are_weights(toy):
+    X = toy[0]
+    times = np.random.default_rng(5).integers(1, 3, len(X))
+    weighed = KernelConvexClustering().fit(X, sample_weight=times).labels_
+    copied = KernelConvexClustering().fit(np.repeat(X, times, axis=0)).labels_
+    assert (np.repeat(weighed, times) == copied).all()
+
+
+def test_every_row_twice_is_as_once(toy):
+    X, labels = toy
+    found = KernelConvexClustering().fit(np.concatenate([X, X])).labels_
+    assert (found == np.concatenate([labels, labels])).all()
+
+
+# Kinds of data
+
+
+def with_background():
+    X, y = make_moons(600, noise=0.05, random_state=0)
+    rng = np.random.default_rng(0)
+    far = rng.uniform(X.min(axis=0) - 0.5, X.max(axis=0) + 0.5, (150, 2))
+    return np.concatenate([X, far]), np.concatenate([y, np.full(150, -1)])
+
+
+def column(*centers):
+    rng = np.random.default_rng(2)
+    X = np.concatenate([rng.normal(c, 1.0, 100) for c in centers])[:, None]
+    return X, np.repeat(np.arange(len(centers)), 100)
+
+
+def grid():
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(4), 250)
+    return rng.normal(size=(1000, 2)) + 4.0 * np.column_stack([y % 2, y // 2]), y
+
+
+def rounded():
+    X, y = groups((200, 200, 200), 12.0)
+    return np.round(X), y
+
+
+def five_places():
+    y = np.repeat(np.arange(5), 50)
+    return np.column_stack([y * 3.0, y**2]), y
+
+
+# How close to the truth: touching groups overlap, and rounding leaves few distinct rows.
+KINDS = {
+    "unlike sizes": (lambda: groups((1000, 50, 20)), 0.99),
+    "moons with background": (with_background, 0.99),
+    "one column, two groups": (lambda: column(0.0, 6.0), 0.95),
+    "one column, three groups": (lambda: column(0.0, 6.0, 12.0), 0.95),
+    "touching groups": (grid, 0.85),
+    "rounded values": (rounded, 0.99),
+    "five groups of equal rows": (five_places, 1.0),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_clusters_of(kind):
+    make, least = KINDS[kind]
+    X, y = make()
+    model = KernelConvexClustering().fit(X)
+    known = y >= 0
+    assert model.n_clusters_ == y.max() + 1
+    assert adjusted_rand_score(y[known], model.labels_[known]) >= least
+    assert np.bincount(model.labels_).min() >= LEAST
+    assert model.selection_.verdict == "structure"
+
+
+NOISE = {
+    "uniform": lambda rng, d: rng.uniform(size=(300, d)),
+    "normal": lambda rng, d: rng.normal(size=(300, d)),
+    "log-normal": lambda rng, d: np.exp(rng.normal(size=(300, d))),
+}
+
+
+@pytest.mark.parametrize("d", [1, 2, 3])
+@pytest.mark.parametrize("law", NOISE)
+def test_noise_is_one_cluster(law, d):
+    """Of 5 draws that were not looked at when levels were chosen all are one, or all but one."""
+    rng = np.random.default_rng([17, d])
+    found = [valleys(NOISE[law](rng, d), np.ones(300)) for _ in range(5)]
+    assert sum(tree is None or tree.count == 1 for tree in found) >= 4
