@@ -17,7 +17,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from benchmarks.stability.data import LAWS, structureless
-from convexcluster import KernelConvexClustering
+from convexcluster.fit import build_penalty, dimension, distinct_points, gap_to_reach, run_path
+from convexcluster.problem import Problem
+from convexcluster.rows import array_rows
+from convexcluster.selection.tension import surest
+from convexcluster.selection.tension import tension as tree_of
+from convexcluster.settings import Settings
 from convexcluster.weights import FEW_FEATURES, valleys
 
 
@@ -42,9 +47,15 @@ def valley(X: np.ndarray) -> tuple[float, int]:
 
 
 def tension(X: np.ndarray) -> tuple[float, int]:
-    """Greatest height that a default fit chose by, and its number of clusters."""
-    chosen = KernelConvexClustering(certify=False).fit(X).selection_
-    return float(chosen.table["height"][1]), int(chosen.n_clusters)
+    """h + (½ − 1/d) log(2m/n) of the surest boundary over its level, and the number of clusters."""
+    settings = Settings()
+    points = distinct_points(array_rows(X, np.ones(len(X))), settings)
+    graph, _ = build_penalty(points, None, settings)
+    problem = Problem(points.Z, graph.edges, graph.weights, 0.0, points.masses)
+    path = run_path(problem, points, gap_to_reach(points, problem, settings), settings)
+    d = dimension(points, settings)
+    above, level = surest(path, graph, d)
+    return 1.0 + above / level, tree_of(path, graph, d).count
 
 
 Measure = Callable[[np.ndarray], tuple[float, int]]

@@ -28,7 +28,8 @@ from convexcluster.path import checkpoint as checkpoint_module
 from convexcluster.path import components, engine
 from convexcluster.plots import ClusterCountDisplay, ClusterPathDisplay
 from convexcluster.report import report_html
-from convexcluster.selection import path_average, select
+from convexcluster.selection import select
+from convexcluster.selection.tension import tension
 from kill_and_resume import PROBLEMS, as_bytes
 
 # of processes that run in another folder: the package that is tested here
@@ -171,9 +172,9 @@ def test_nothing_is_selected_on_a_partial_path(partial_path):
     Z, edges, weights = (np.array(x) for x in CHAIN)
     graph = Graph(edges, weights)
     with pytest.raises(ValueError, match="interrupted after 2 values of γ"):
-        select(Z, graph, partial_path, masses=np.ones(3))
+        select(Z, partial_path, None)
     with pytest.raises(ValueError, match="solve it to its end"):
-        path_average(partial_path)
+        tension(partial_path, graph, 1.0)
 
 
 def test_plots_and_report_say_that_a_path_is_partial(partial_path):

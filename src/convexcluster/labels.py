@@ -131,7 +131,7 @@ def dual_coefficients(problem: Problem, A: Floats, labels: Ints) -> Floats:
     distance = np.linalg.norm(A[i[across]] - A[j[across]], axis=1)
     q = problem.c[across] / distance
     pairs = np.column_stack([inner[i[across]], inner[j[across]]])
-    mass = np.bincount(inner, problem.masses)
+    mass = np.bincount(inner, problem.masses).astype(np.float64)
     # rows of the averaging matrix: share of each fused cluster in each cluster of `labels`
     total = np.bincount(labels, problem.masses)
     share = sparse.csr_array((problem.masses / total[labels], (labels, inner)))

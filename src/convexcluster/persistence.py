@@ -46,8 +46,8 @@ def _embedding(method: str, **parts: Any) -> Embedding:
 
 # What a file may name: nothing else is ever built for it.
 ESTIMATORS = {cls.__name__: cls for cls in (KernelConvexClustering, ConvexClustering)}
-PLAIN = (Cells, Certificate, ClusterPath, CoarseningError, Graph, Layer)
-PLAIN += (Points, Selection, Unit, Vote)
+CHOICE = (Layer, Selection)
+PLAIN = (Cells, Certificate, ClusterPath, CoarseningError, Graph, *CHOICE, Points, Unit, Vote)
 RECORDS: dict[str, Callable[..., Any]] = {cls.__name__: cls for cls in PLAIN}
 RECORDS |= {"Embedding": _embedding, "Kernel": _kernel}
 FORMAT, FORMAT_VERSION = "convexcluster model", 3

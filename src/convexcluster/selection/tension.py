@@ -28,6 +28,7 @@ from ..numerics.linkage import join
 from ..partition import canonical, first, twins
 from ..path.clusterpath import ClusterPath
 from ..problem import Floats, Ints
+from .choose import check_complete
 
 # Samples of at most so many features are points of the plane or of space: what holds them apart is
 # measured by their own tensions, and not by a law.
@@ -110,8 +111,9 @@ def tension(
     >>> np.bincount(tension(path, graph, 1).labels(2))
     array([20, 20])
     """
-    from ..loops.boundaries import in_levels, lesser_sides
+    from ..loops.boundaries import in_levels
 
+    check_complete(path)
     least = LEAST if least is None else float(least)
     few = dimension <= PLANAR
     atoms, pairs, heights, edges = _merges(path, graph, few)
@@ -122,9 +124,7 @@ def tension(
         in_levels(pairs, heights, mass, least, level, PLANE_SMALL, INSIDE, share)
     else:
         in_levels(pairs, heights, mass, least, HOLD, SMALL, 0.0, share)
-        lesser = np.empty(len(pairs))
-        lesser_sides(pairs, mass, lesser)
-        if _excess(heights, lesser, float(mass.sum()), dimension, least) <= 0:
+        if _excess(pairs, heights, mass, dimension, least)[0] <= 0:
             share /= max(share.max(initial=0.0), 1.0)  # none stands
     order = np.argsort(share, kind="stable")
     samples, copies = first(atoms), twins(atoms)
@@ -133,12 +133,36 @@ def tension(
     return Boundaries(joined, "tension")
 
 
-def _excess(heights: Floats, lesser: Floats, total: float, dimension: float, least: float) -> float:
-    """By how much the surest boundary is above what samples without clusters have."""
+def surest(path: ClusterPath, graph: Graph, dimension: float) -> tuple[float, float]:
+    """By how much the surest boundary of many features is above the level of structure; the level.
+
+    Examples
+    --------
+    >>> from convexcluster import solve_path
+    >>> Z = np.concatenate([np.eye(4), np.eye(4) + 9.0]).repeat(2, axis=0)
+    >>> graph = Graph(np.array([[i, i + 1] for i in range(15)]), np.ones(15))
+    >>> above, level = surest(solve_path(Z, graph.edges, graph.weights), graph, 4.0)
+    >>> level
+    1.65
+    """
+    atoms, pairs, heights, _ = _merges(path, graph, few=False)
+    mass = np.bincount(atoms, path.masses).astype(np.float64)
+    return _excess(pairs, heights, mass, dimension, LEAST)
+
+
+def _excess(
+    pairs: Ints, heights: Floats, mass: Floats, dimension: float, least: float
+) -> tuple[float, float]:
+    """By how much the surest boundary is above what samples without clusters have; the latter."""
+    from ..loops.boundaries import lesser_sides
+
     d = max(dimension, 2.0)  # what spreads over less is as narrow as a plane
+    level = SURE + PER_DIMENSION / d
+    lesser = np.empty(len(pairs))
+    lesser_sides(pairs, mass, lesser)
     large = lesser >= least
-    pull = heights[large] + (0.5 - 1.0 / d) * np.log(2.0 * lesser[large] / total)
-    return float(pull.max(initial=-np.inf)) - SURE - PER_DIMENSION / d
+    pull = heights[large] + (0.5 - 1.0 / d) * np.log(2.0 * lesser[large] / mass.sum())
+    return float(pull.max(initial=-np.inf)) - level, level
 
 
 def _merges(path: ClusterPath, graph: Graph, few: bool) -> tuple[Ints, Ints, Floats, Floats]:
