@@ -75,7 +75,7 @@ def line(measure: Measure, law: str, d: int, n: int, seeds: range) -> tuple[str,
     found = [measure(structureless(law, d, n, seed)) for seed in seeds]
     heights = np.array([height for height, _ in found])
     one = sum(k == 1 for _, k in found)
-    middle, high = np.quantile(heights, [0.5, 0.9], method="higher")
+    middle, high = np.quantile(heights, [0.5, 0.9])
     figures = f"{middle:.2f} | {high:.2f} | {heights.max():.2f} | {one / len(found):.0%}"
     return figures, one
 

@@ -28,13 +28,16 @@ print(f"confidence of the choice: {model.selection_.confidence:.2f}")
 print(model.path_.to_frame().iloc[::3].to_string(index=False))
 
 # %%
-# How long each number of clusters lives: ``lifetime`` is the length of its range in log γ.
+# How clear each number of clusters is: ``height`` of its faintest boundary, in units of the level
+# that a boundary must reach to stand, and ``clarity``, that height over the next fainter one.
 
-table = model.selection_.to_frame()
-print(table[["n_clusters", "gamma_low", "gamma_high", "lifetime"]].head(6).to_string(index=False))
+print(model.selection_.to_frame().head(6).to_string(index=False))
 
 # %%
-# The partition into four outlives all others by far.
+# The choice, and the other numbers of clusters that would stand, each over its range of γ.
+
+for layer in model.selection_.layers:
+    print(layer)
 
 figure, (top, bottom) = plt.subplots(2, 1, figsize=(8, 8), layout="constrained")
 ClusterCountDisplay.from_estimator(model).plot(top)

@@ -356,8 +356,7 @@ CURVES = {
 }
 
 
-# Three thin rings of 100 samples and fewer break at thin places: five of the first twelve draws
-# have all groups, and this is not one of them.
+# The ring around the blobs breaks at thin places in seven of the first twelve draws, and in this.
 BROKEN = pytest.mark.xfail(strict=True, reason="seven clusters of five")
 
 

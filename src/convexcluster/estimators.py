@@ -509,7 +509,7 @@ def keep(model: Any, found: Fit, index: Ints, weight: Floats, rows: Ints) -> Any
     if found.coarsening is not None:
         kept["points_"], kept["coarsening_"] = replace(points, index=None), found.coarsening
     if unit != Unit():
-        one = isinstance(model.gamma, Real)
+        one = isinstance(model.gamma, Real) or model.labels == "agglomerative"
         kept = {**unit.report(kept, one, model.labels == "fusion"), "_unit": unit}
     stale = ("points_", "coarsening_", "point_labels_", "_unit")
     own = {name: value for name, value in model.__dict__.items() if name not in stale}
