@@ -36,8 +36,8 @@ from .points.scales import warn_of_far_row, warn_of_scales
 from .points.units import Unit, power
 from .problem import Floats, Ints, Status, check_finite
 from .rows import array_rows
-from .rows.tables import check_table
 from .settings import Callback, Settings
+from .tables.check import PIPELINE, check_table
 
 # Neighbours unless the user asks. A graph of as few samples as that is complete without a warning.
 DEFAULT_NEIGHBORS = 7
@@ -223,8 +223,9 @@ class KernelConvexClustering(
             X = check_rows(self, X)
             settings = Settings.of(self)
             if settings.kernel_name != "precomputed":
-                warn_of_scales(X, stacklevel=2)
-                warn_of_far_row(X, stacklevel=2)
+                names = getattr(self, "feature_names_in_", None)
+                warn_of_scales(X, names=names, stacklevel=2)
+                warn_of_far_row(X, names=names, stacklevel=2)
             weight = check_sample_weight(sample_weight, X.shape[0])
             found = fit(array_rows(X, weight, settings.n_jobs), settings)
             labels = found.label_rows(X, weight)
@@ -418,7 +419,8 @@ class ConvexClustering(KernelConvexClustering):
 
 def check_rows(model: Any, X: Any, *, reset: bool = True) -> Any:
     """X as float64, dense or CSR, and finite; what is wrong is named with its row and column."""
-    check_table(X)
+    name = type(model).__name__
+    check_table(X, name)
     options: dict[str, Any] = {"accept_sparse": "csr", "dtype": np.float64, "order": "C"}
     X = validate_data(model, X, **options, ensure_all_finite=False, reset=reset)
     if sparse.issparse(X):
@@ -430,7 +432,8 @@ def check_rows(model: Any, X: Any, *, reset: bool = True) -> Any:
                 f"X holds NaN or infinity in row {row}, column {column}: impute or drop it first"
             )
         return X
-    check_finite(X, "X", columns=getattr(model, "feature_names_in_", None))
+    remedy = f"; {PIPELINE.format(model=name)} fills in what is missing"
+    check_finite(X, "X", columns=getattr(model, "feature_names_in_", None), remedy=remedy)
     return X
 
 
