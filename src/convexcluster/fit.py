@@ -16,7 +16,7 @@ from scipy import sparse
 from .certificate import Certificate, certify, on_rows
 from .embedding import embed
 from .graph import Graph, quotient
-from .kernels import Kernel
+from .kernels import Kernel, distances
 from .labels import fusion_labels
 from .numerics.threads import Workers, interruptible
 from .partition import by_size, canonical, row_keys
@@ -41,7 +41,7 @@ from .rows import LocalRows, Plan, Rows, array_rows
 from .selection import Null, Selection, select, select_at
 from .settings import Settings
 from .solvers import prove, routed, solve_problem
-from .weights import FEW_FEATURES, automatic_graph, build_graph
+from .weights import FEW_FEATURES, LOOPED, automatic_graph, build_graph
 
 # The relative gap of a path of which one γ is certified, by solving there once more. The choice
 # looks at centroids in units of their spread, which is a hundredth of the samples' at least.
@@ -194,6 +194,7 @@ def distinct_points(rows: Rows, settings: Settings) -> Points:
     merged = settings.merges_equal_rows
     masses = np.ones(rows.X.shape[0]) if rows.masses is None else rows.masses
     found = (merge_equal if merged else keep_all)(rows.X, masses)
+    settings.resolve_kernel(1.0).check(found.X)  # before distances are averaged to a bandwidth
     kernel = settings.resolve_kernel(X=found.X)
     X = kernel.check(found.X)
     options = settings.embedding_options(X.shape[0])
@@ -237,6 +238,12 @@ def weigh(
         "masses": masses,
         "distinct": distinct,
     }
+    metric = settings.metric_of_graph(X) if features else "auto"
+    if metric not in LOOPED:
+        X = X if settings.distances_given else distances(X, None, metric)
+        metric = "precomputed"
+    if metric != "auto":
+        options["metric"] = metric
     if settings.automatic_weights and settings.weights == "knn":
         return automatic_graph(X, features=features, scored=scored, **options)
     return build_graph(X, settings.weights, bandwidth=settings.weight_bandwidth, **options)
@@ -255,6 +262,8 @@ def make_null(
     automatic = settings.automatic_weights and settings.weights == "knn"
     if not automatic or settings.weighs_in_embedding or sparse.issparse(points.X):
         return None
+    if settings.metric_of_graph(points.X) not in LOOPED:
+        return None  # structureless rows may be none that the metric knows
     if sample is None:
         assert points.index is not None
         X = points.X[points.index]
@@ -427,6 +436,7 @@ def proved(
 def make_vote(points: Points, labels: Ints, settings: Settings) -> Vote:
     """The rule that labels rows, in the space in which the graph measures distances."""
     placed = settings.weighs_in_embedding
+    metric = "auto" if placed else settings.metric_of_graph(points.X)
     return Vote.of(
         points.Z if placed else points.X,
         labels,
@@ -434,4 +444,5 @@ def make_vote(points: Points, labels: Ints, settings: Settings) -> Vote:
         row_keys(points.X),
         n_neighbors=settings.n_neighbors,
         embedding=points.embedding if placed else None,
+        metric=metric,
     )

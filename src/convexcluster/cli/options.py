@@ -141,6 +141,14 @@ class Model:
             "kernels.KERNELS",
         ),
     ] = None
+    metric: Annotated[
+        str | None,
+        _words(
+            "Distance between rows, such as euclidean, manhattan, cosine, hamming; or precomputed "
+            "(the file is then a square matrix of distances). Default auto.",
+            "kernels.METRICS",
+        ),
+    ] = None
     bandwidth: Annotated[str | None, Option(help="Of the kernel: a number or auto.")] = None
     kernel_param: Annotated[list[str], Option(help="NAME=VALUE of another kernel parameter.")] = ()  # type: ignore[assignment]
     weights: Annotated[

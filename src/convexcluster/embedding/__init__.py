@@ -50,9 +50,10 @@ def auto(
     A kernel that turns out not to be positive semi-definite goes to ``exact`` at any size.
     """
     n, d = X.shape
-    if kernel.name == "linear" and not (is_sparse(X) and 8.0 * n * d > AUTO_DENSE):
+    features = not kernel.is_precomputed
+    if kernel.name == "linear" and features and not (is_sparse(X) and 8.0 * n * d > AUTO_DENSE):
         return identity(X, kernel, rank=rank, masses=masses)
-    if n > AUTO_EXACT and kernel.name != "sigmoid":
+    if n > AUTO_EXACT and kernel.name != "sigmoid" and (features or kernel.name != "linear"):
         try:
             return pivoted(X, kernel, rank=rank, tol=tol, random_state=random_state, masses=masses)
         except IndefiniteKernel:

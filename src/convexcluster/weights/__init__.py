@@ -14,9 +14,11 @@ from .build import (
     user_graph,
 )
 from .formulas import WEIGHTS, Neighbourhood, local_scales
+from .neighbors import LOOPED
 
 __all__ = [
     "FEW_FEATURES",
+    "LOOPED",
     "WEIGHTS",
     "Neighbourhood",
     "automatic_graph",

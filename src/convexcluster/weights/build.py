@@ -119,6 +119,7 @@ def automatic_graph(
     features: bool = True,
     scored: bool = False,
     distinct: bool = False,
+    metric: str = "auto",
 ) -> Graph:
     """Build the graph of the defaults, with mean weighted degree 1, so that γ has one scale.
 
@@ -126,9 +127,12 @@ def automatic_graph(
     and neighbours mutual. Of more features distances are Manhattan's and neighbours one-sided too.
     The columns of an embedding are no ``features``, and its distances are Euclidean. A graph whose
     cuts are ``scored`` has one-sided neighbours too: with more edges it is known better how hard a
-    curve is to cut. Of ``distinct`` rows, checked, no two are equal.
+    curve is to cut. Of ``distinct`` rows, checked, no two are equal. A ``metric`` that is given has
+    precedence; with "precomputed" X holds distances.
     """
-    metric, asked = automatic_neighbors(X, n_neighbors, features=features)
+    features = features and metric != "precomputed"
+    usual, asked = automatic_neighbors(X, n_neighbors, features=features)
+    metric = usual if metric == "auto" else metric
     only_mutual = features and X.shape[1] <= FEW_FEATURES and not scored
     return build_graph(
         X,
