@@ -87,12 +87,12 @@ def check_distances(D: Samples, n_train: int | None, name: str) -> None:
             f"a sparse {name} holds some of the distances, which make a graph but no kernel: pass "
             "all of them, or features with weights=…, a graph made from these"
         )
+    check_square(D, n_train, name, "distances", "d(new, training)")
     if D.min(initial=0.0) < 0:
         row, column = np.argwhere(D < 0)[0]
         raise ValueError(
             f"distances must be ≥ 0: {name} holds {D[row, column]:g} in row {row}, column {column}"
         )
-    check_square(D, n_train, name, "distances", "d(new, training)")
     if n_train is not None:
         return
     diagonal = np.diagonal(D)
