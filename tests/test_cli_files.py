@@ -168,6 +168,14 @@ def test_row_numbers_alone_are_features(tmp_path):
     assert (table.id_column, table.features) == (None, ("t",))
 
 
+def test_the_header_of_a_wide_file(tmp_path):
+    wide = pd.DataFrame(np.random.default_rng(0).normal(size=(4, 30_000)))
+    wide.to_csv(tmp_path / "w.csv", index=False)  # its first line alone is longer than the sample
+    table = read(Input(str(tmp_path / "w.csv")))
+    assert table.X.shape == (4, 30_000)
+    assert table.found["header"] is True
+
+
 def test_genes_by_samples(tmp_path):
     genes = FRAME.T.set_axis([f"cell{k}" for k in range(12)], axis=1)
     genes.to_csv(tmp_path / "g.csv", index_label="gene")

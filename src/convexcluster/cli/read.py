@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..problem import Floats
-from ..tables.kinds import is_missing, word
+from ..tables.kinds import columns_of, is_missing, word
 from .formats import read_raw
 from .raw import Raw, name_of
 from .recognise import features_of, find_ids
@@ -72,18 +72,20 @@ def read(source: Input, *, like: Remembered = Remembered()) -> Table:
         source = replace(source, id_column=like.id_column)
     id_column = source.id_column
     features = _select(source, raw, like.features)
+    told = _matching(source, raw, source.categorical, features, "--categorical")
+    columns = columns_of(raw.frame[features], [*told, *like.categories])
     if like.features is None and not source.columns:
-        id_column, features = find_ids(source, raw, features, matrix=like.matrix)
+        id_column, columns = find_ids(source, raw, columns, matrix=like.matrix)
+        features = [str(column.name) for column in columns]
     ids = _texts(source, raw, id_column, "--id-column")
     labels = _texts(source, raw, source.label_column, "--label-column")
-    told = [*_told(source, raw, features), *like.categories]
     new = like.features is not None
-    X, found = features_of(raw, features, told, name_of(source), new=new, as_frame=like.as_frame)
+    X, found = features_of(raw, columns, name_of(source), new=new, as_frame=like.as_frame)
     roles = {*features, id_column, source.label_column}
     left_out = [str(name) for name in raw.frame.columns if name not in roles]
     return Table(
         X=X,
-        features=tuple(str(f) for f in features),
+        features=tuple(features),
         ids=ids or tuple(raw.side.get("", map(str, range(1, n + 1)))),
         labels=labels,
         id_column=id_column,
@@ -181,11 +183,6 @@ def _select(source: Input, raw: Raw, wanted: Sequence[str] | None) -> list[str]:
     if not chosen:
         raise Refusal(f"no feature column of {name_of(source)} is left: loosen --columns or --drop")
     return chosen
-
-
-def _told(source: Input, raw: Raw, features: list[str]) -> list[str]:
-    """Columns that the user calls categories."""
-    return _matching(source, raw, source.categorical, features, "--categorical")
 
 
 def _matching(

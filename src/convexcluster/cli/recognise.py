@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..problem import Floats
-from ..tables.kinds import Column, columns_of
+from ..tables.kinds import Column
 from .raw import Raw, name_of
 from .refusal import Refusal
 
@@ -23,26 +23,26 @@ if TYPE_CHECKING:
 
 
 def find_ids(
-    source: Input, raw: Raw, features: list[str], *, matrix: bool
-) -> tuple[str | None, list[str]]:
+    source: Input, raw: Raw, columns: list[Column], *, matrix: bool
+) -> tuple[str | None, list[Column]]:
     """The first column that names the rows, or None, and the features without such columns.
 
     Row numbers, texts that all differ, and a column without a name whose values differ name rows.
     A table of such columns alone has features nonetheless.
     """
-    columns = columns_of(raw.frame[features], source.categorical)
     names = [c.name for c in columns if _names_rows(c, raw, matrix)]
     empty = [c.name for c in columns if c.name in raw.nameless and not len(c.seen)]
-    left = [name for name in features if name not in (*names, *empty)]
-    for name in left:
-        if name in raw.nameless:
+    gone = {*names, *empty}
+    left = [column for column in columns if column.name not in gone]
+    for column in left:
+        if (name := column.name) in raw.nameless:
             position = list(raw.frame.columns).index(name) + 1
             raise Refusal(
                 f"column {position} of {name_of(source)} has no name, like a row index, but its "
                 f"values repeat: name it by --id-column {name} or leave it out with --drop {name}"
             )
     if not left:
-        return source.id_column, features
+        return source.id_column, columns
     return source.id_column or (names[0] if names else None), left
 
 
@@ -55,20 +55,12 @@ def _names_rows(column: Column, raw: Raw, matrix: bool) -> bool:
 
 
 def features_of(
-    raw: Raw,
-    features: Sequence[str],
-    told: Sequence[str],
-    name: str,
-    *,
-    new: bool = False,
-    as_frame: bool = False,
+    raw: Raw, columns: Sequence[Column], name: str, *, new: bool = False, as_frame: bool = False
 ) -> tuple[Floats | pd.DataFrame, dict[str, Any]]:
     """Features as numbers, or as a frame of several kinds; and what was recognised.
 
     Columns of ``new`` rows for a model may be empty.
     """
-    frame = raw.frame[list(features)]
-    columns = columns_of(frame, told)
     for column in columns:
         if not new and not len(column.seen):
             raise Refusal(
@@ -87,7 +79,7 @@ def features_of(
         kinds.setdefault(_kind(column), []).append(str(column.name))
     found = {"kinds": kinds, "missing": missing}
     if as_frame or set(kinds) != {"number"}:
-        return frame, found
+        return raw.frame[[column.name for column in columns]], found
     X = np.column_stack([column.numbers("number") for column in columns])
     return np.ascontiguousarray(X, dtype=np.float64), found
 
