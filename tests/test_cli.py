@@ -208,6 +208,7 @@ def test_a_table_of_every_kind(run, mixed, tmp_path):
         "date": ["seit"],
     }
     assert summary["parameters"]["n_neighbors"] == 7
+    assert summary["distances"] == "manhattan"
     labels = pd.read_csv(out / "labels.csv")
     assert list(labels["id"][:2]) == ["k0", "k1"]
     np.testing.assert_array_equal(labels["label"][2:], labels["label"][:-2])
@@ -347,6 +348,25 @@ def test_precomputed_kernel(run, iris, tmp_path):
     refused(run("predict", tmp_path / "o", tmp_path / "wide.npy"), 3, "50 kernel values")
     skew = run("fit", tmp_path / "K.npy", "--kernel", "precomputed", "--standardize")
     refused(skew, 2, "--standardize does not go with")
+
+
+def test_precomputed_distances(run, tmp_path):
+    X = load_iris().data[::3]
+    D = np.abs(X[:, None] - X[None]).max(axis=2)
+    names = [f"f{k}" for k in range(len(D))]
+    pd.DataFrame(D, names, names).to_csv(tmp_path / "D.csv")
+    options = ("--metric", "precomputed", "-k", "3", "-o", tmp_path / "o")
+    done = run("fit", tmp_path / "D.csv", *options)
+    assert done.code == 0, done.err
+    assert "of its spectrum is negative and was clipped" in done.err
+    assert "as given" in done.out
+    labels = pd.read_csv(tmp_path / "o" / "labels.csv")
+    assert list(labels["id"]) == names
+    pd.DataFrame(D[:7], names[:7], names).to_csv(tmp_path / "new.csv")
+    answer = run("predict", tmp_path / "o", tmp_path / "new.csv", "--json").json
+    assert answer["labels"] == labels["label"][:7].tolist()
+    assert answer["ids"] == names[:7]
+    refused(run("fit", tmp_path / "D.csv", "--kernel", "precomputed"), 3, 'metric="precomputed"')
 
 
 def test_many_rows_in_cells(run, tmp_path):

@@ -224,6 +224,13 @@ def test_excel_on_standard_input(tmp_path, monkeypatch):
     np.testing.assert_array_equal(read(Input("-")).X, X)
 
 
+def test_a_text_among_decimal_commas_is_the_one_named(tmp_path):
+    file = written(tmp_path, "a;b\n1,5;2,5\n3,5;viel\n4,5;1.000,5\n")
+    with pytest.raises(Refusal, match=r"column 'b' holds 'viel' in line 3 among numbers"):
+        read(Input(file))
+    np.testing.assert_array_equal(read(Input(file, missing=["viel"])).X[:, 0], [1.5, 3.5, 4.5])
+
+
 def test_lines_are_counted_as_an_editor_does(tmp_path):
     content = '# note\n\nname,a\n"one\ntwo",1\n# more\nthree,oops\nfour,3\n'
     with pytest.raises(Refusal, match=r"column 'a' holds 'oops' in line 7"):

@@ -55,7 +55,7 @@ def _read(content: Path | bytes, source: Input, usual: str, form: str) -> Raw:
             f"{name} has {copies} columns called {repeated!r}: rename them, or pass --no-header if "
             "the first line is data"
         )
-    frame = _parse(raw, dialect, names, source)
+    frame = _with_points(_parse(raw, dialect, names, source), dialect, source)
     found = {"format": form, **asdict(dialect)}
 
     def where(row: int) -> str:
@@ -101,6 +101,19 @@ def _parse(content: bytes, dialect: Dialect, names: list[str], source: Input) ->
             )
         except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
             raise Refusal(_what_is_wrong(content, dialect, names, source, error)) from error
+
+
+def _with_points(frame: Any, dialect: Dialect, source: Input) -> Any:
+    """Decimal points in columns of numbers that pandas left as text, since some are none."""
+    if dialect.decimal == "." and not dialect.thousands:
+        return frame
+    for name in frame.columns:
+        if name in (source.id_column, source.label_column) or frame[name].dtype.kind in "biuf":
+            continue
+        cells = [(v, dialect.number(v) if isinstance(v, str) else None) for v in frame[name]]
+        if 2 * sum(x is not None for _, x in cells) >= int(frame[name].notna().sum()):
+            frame[name] = [v if x is None else repr(x) for v, x in cells]
+    return frame
 
 
 def _reader(content: bytes, dialect: Dialect) -> tuple[Any, Any]:

@@ -61,6 +61,7 @@ def summarize(
         "n_clusters": int(estimator.n_clusters_),
         "cluster_sizes": np.bincount(labels).tolist(),
         "gamma": estimator.gamma_,
+        "distances": _distances(estimator),
         "certificate": {
             f.name: getattr(certificate, f.name)
             for f in fields(certificate)
@@ -153,6 +154,7 @@ def finding(summary: dict[str, Any]) -> list[tuple[str, Any]]:
         pairs.append(("confidence", f"{selection['confidence']:.2f} of 1"))
     pairs += [
         ("proof", proof(certificate)),
+        ("distances", summary["distances"]),
         ("γ", summary["gamma"]),
         ("relative gap", certificate["relative_gap"]),
         ("seconds", summary["seconds"]),
@@ -171,6 +173,14 @@ def proof(certificate: dict[str, Any]) -> str:
         return "these clusters are proved to be those of the exact optimum"
     reason = partition.removeprefix("not certified").strip(" :")
     return f"these clusters are not proved to be those of the exact optimum: {reason}"
+
+
+def _distances(estimator: Any) -> str:
+    """The metric of the graph and of ``predict``, which "auto" has chosen."""
+    vote = estimator._vote
+    if vote.embedding is not None:
+        return "euclidean, in the kernel's space"
+    return "as given" if vote.metric == "precomputed" else str(vote.metric)
 
 
 def _in_order(files: Sequence[str]) -> list[str]:
