@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..optional import need
-from .dialect import SPACES, Dialect, find_dialect, records, to_utf8
+from .dialect import NAMED, SPACES, Dialect, find_dialect, records
+from .encoding import to_utf8
 from .raw import MISSING, Raw, name_of, unnamed
-from .refusal import Refusal
+from .refusal import Exit, Refusal
 
 if TYPE_CHECKING:
     from .options import Input
@@ -33,6 +34,11 @@ def read_tsv(content: Path | bytes, source: Input) -> Raw:
 
 def _read(content: Path | bytes, source: Input, usual: str, form: str) -> Raw:
     name = name_of(source)
+    if source.sep is not None and source.sep not in NAMED and len(source.sep) != 1:
+        words = ", ".join(word for word in NAMED if word.isalpha())
+        raise Refusal(f"--sep {source.sep!r} must be one character, or {words}", Exit.USAGE)
+    if source.decimal not in (None, ".", ","):
+        raise Refusal(f"--decimal {source.decimal!r} must be . or ,", Exit.USAGE)
     raw = content if isinstance(content, bytes) else content.read_bytes()
     raw = gzip.decompress(raw) if raw.startswith(b"\x1f\x8b") else raw
     raw, encoding = to_utf8(raw, source.encoding, name)

@@ -6,6 +6,7 @@ Every reader takes a path or bytes and the options about the file, and returns a
 
 from __future__ import annotations
 
+import csv
 import io
 import sys
 import zipfile
@@ -83,7 +84,7 @@ def read_raw(source: Input) -> Raw:
         return READERS[form](content, source)
     except PermissionError:
         raise Refusal(f"{name_of(source)} may not be read: check its permissions") from None
-    except (OSError, ValueError, EOFError) as error:
+    except (OSError, ValueError, EOFError, csv.Error, zipfile.BadZipFile) as error:
         reason = (str(error).strip().splitlines() or ["unreadable"])[0]
         raise Refusal(f"{name_of(source)} cannot be read as {form}: {reason}") from error
 

@@ -21,6 +21,7 @@ VERDICTS = {
     "structure": "the data have clusters: structureless data of this shape do not look like it",
     "no structure": "no clusters: structureless data of this shape look the same",
     "one cluster": "one cluster",
+    "not tested": "not compared with structureless data",
 }
 
 # The files of a result folder, in the order in which a person wants them.
