@@ -18,7 +18,7 @@ from .refusal import Refusal
 from .write import MARK
 
 VERDICTS = {
-    "structure": "the data have clusters: structureless data of this shape do not look like it",
+    "structure": "structure: clusters were found",
     "no structure": "no clusters: structureless data of this shape look the same",
     "one cluster": "one cluster",
     "not tested": "not compared with structureless data",
