@@ -5,10 +5,10 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-all lint types docs bench bench-fits bench-scale bench-quality bench-suite bench-stability clean
+.PHONY: help install demo test test-all test-oldest fuzz mutants lint types docs bench bench-fits bench-scale bench-quality bench-suite bench-stability clean
 
 help:
-	@echo "make demo | test | test-all | lint | types | docs | bench | bench-fits | bench-scale | bench-quality | bench-suite | bench-stability | clean"
+	@echo "make demo | test | test-all | test-oldest | fuzz | mutants | lint | types | docs | bench | bench-fits | bench-scale | bench-quality | bench-suite | bench-stability | clean"
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -27,6 +27,27 @@ test: $(STAMP)
 
 test-all: $(STAMP)
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m 'slow or not slow'
+
+# The oldest versions that pyproject.toml allows, in an environment of their own.
+OLDEST := .venv-oldest
+$(OLDEST)/.installed: pyproject.toml fuzz/oldest.py
+	$(PYTHON) -m venv $(OLDEST)
+	$(PYTHON) fuzz/oldest.py > $(OLDEST)/oldest.txt
+	$(OLDEST)/bin/pip install --quiet --disable-pip-version-check --requirement $(OLDEST)/oldest.txt
+	touch $@
+
+test-oldest: $(OLDEST)/.installed
+	NUMBA_CACHE_DIR=$(OLDEST)/numba $(OLDEST)/bin/python -m pytest -n 2 --dist loadfile tests
+
+# As long as SECONDS says; what was found is printed as commands that repeat it.
+SECONDS ?= 1800
+fuzz: $(STAMP)
+	$(BIN)/python -m fuzz --seconds $(SECONDS)
+
+# MUTANTS small changes of the code, of which the tests should notice every one that matters.
+MUTANTS ?= 400
+mutants: $(STAMP)
+	$(BIN)/python -m fuzz.mutants --count $(MUTANTS)
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
@@ -60,4 +81,4 @@ bench-stability: $(STAMP)
 	$(BIN)/python -m benchmarks.stability
 
 clean:
-	rm -rf $(VENV) demo docs/_build docs/auto_examples docs/generated .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(OLDEST) demo docs/_build docs/auto_examples docs/generated .pytest_cache .mypy_cache .ruff_cache

@@ -2,9 +2,10 @@
 
     python kill_and_resume.py NAME KILLS SEED FOLDER
 
-Prints one JSON object: the number of kills, of paths that were finished, and which of the arrays
-of a finished path differ from those of the path that was never killed. A child is forked from a
-process in which everything is compiled, so that a kill costs no start of an interpreter.
+Prints one JSON object: the number of kills, how many of them left a state to resume, the number of
+paths that were finished, and which of the arrays of a finished path differ from those of the path
+that was never killed. A child is forked from a process in which everything is compiled, so that a
+kill costs no start of an interpreter.
 """
 
 from __future__ import annotations
@@ -73,8 +74,8 @@ def main(name, kills, seed, folder):
     path = solve_path(Z, edges, weights, **options, checkpoint=folder / "whole")
     seconds, whole = time.perf_counter() - begin, as_bytes(path)
     state, answer = folder / "state", folder / "answer"
-    killed, finished, differ = 0, 0, set()
-    while killed < kills or not finished:
+    killed, resumed, finished, differ, done = 0, 0, 0, set(), False
+    while killed < kills or not done:  # what the last kill left is finished as well
         pid = os.fork()
         if pid == 0:
             again = solve_path(Z, edges, weights, **options, checkpoint=state)
@@ -85,18 +86,18 @@ def main(name, kills, seed, folder):
             os.kill(pid, signal.SIGKILL)
         _, status = os.waitpid(pid, 0)
         if os.WIFSIGNALED(status):
-            killed += 1
+            killed, resumed, done = killed + 1, resumed + state.exists(), False
             answer.unlink(missing_ok=True)
             continue
         if status:
             raise SystemExit("a resumed path ended in an error")
         again = pickle.loads(answer.read_bytes())
         differ |= {field for field in whole if again[field] != whole[field]}
-        finished += 1
+        finished, done = finished + 1, True
         state.unlink()
     left = sorted(f.name for f in folder.iterdir())
-    counts = {"killed": killed, "finished": finished, "differ": sorted(differ), "left": left}
-    print(json.dumps(counts | {"steps": len(path), "complete": path.complete}))
+    counts = {"killed": killed, "resumed": resumed, "finished": finished, "differ": sorted(differ)}
+    print(json.dumps(counts | {"left": left, "steps": len(path), "complete": path.complete}))
 
 
 if __name__ == "__main__":

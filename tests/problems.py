@@ -41,15 +41,3 @@ def inherited_graph(graph: Graph, labels: np.ndarray, masses: np.ndarray) -> Gra
     w = table[labels[p], labels[q]] * masses[p] * masses[q]
     keep = w > 0
     return Graph(np.column_stack([p[keep], q[keep]]).astype(np.int64), w[keep])
-
-
-def assert_within_radii(first, second) -> None:
-    """Two certified paths on one grid: ‖A − A*‖ ≤ √(2G), so they are the sum of their radii apart.
-
-    Which of the clusters that are on the verge of fusing have fused is a matter of rounding.
-    """
-    np.testing.assert_array_equal(first.gammas, second.gammas)
-    for step, gamma in enumerate(first.gammas):
-        A, B = (path.centroids(gamma)[path.labels(step=step)] for path in (first, second))
-        radius = sum(np.sqrt(2 * path.gaps[step] * path.scale) for path in (first, second))
-        assert np.linalg.norm(A - B) <= radius + 1e-12

@@ -377,3 +377,44 @@ def test_weak_bridges_do_not_blur_the_clusters_they_join():
 def test_errors_of_rows_and_cells_add_as_squares():
     cells = Certificate(gap=1.5, relative_gap=0.1, radius=2.0, embedding_error=1.0)
     assert on_rows(cells, 1.5).radius == 2.5
+
+
+@pytest.mark.parametrize("far", [False, True])
+def test_rounding_is_the_sum_of_its_three_parts(far):
+    """δ as the docstring of ``gap_rounding`` has it, edge by edge and sample by sample."""
+    rng = np.random.default_rng(1)
+    edges, r, n = knn_like(rng, 6, 5), 2, 6
+    problem = Problem.of(
+        rng.normal(size=(n, r)), edges, rng.uniform(0.1, 1, len(edges)), 0.3, rng.uniform(1, 2, n)
+    )
+    A = rng.normal(size=(n, r))
+    A[1] = A[0]  # an edge whose ends are equal
+    d = A[edges[:, 0]] - A[edges[:, 1]]
+    Lam = problem.c[:, None] * d / np.maximum(np.linalg.norm(d, axis=1), 1e-300)[:, None]
+    Lam[2] *= 1.5 if far else 1.0  # outside its ball: shrunk back
+    Lam[3] = -Lam[3] if far else Lam[3]  # no saturated dual: its slack counts
+    u = 2.0**-53
+
+    def gamma(k):
+        return k * u / (1 - k * u)
+
+    slack, moved, carried = 0.0, np.zeros(n), np.zeros(n)
+    for (i, j), c, lam, x in zip(edges, problem.c, Lam, d):
+        apart, size = np.linalg.norm(x), np.linalg.norm(lam)
+        turn = np.linalg.norm(lam - c * x / apart) if apart else np.inf
+        excess = max(size * (1 + gamma(r + 6)) - c, 0.0)
+        near = turn <= np.sqrt(2 * gamma(2 * r + 8)) * c
+        if not near:
+            slack += (gamma(2 * r + 8) * max(c, size) + excess) * apart
+        for end in (i, j):
+            carried[end] += size
+            moved[end] += turn + gamma(r + 8) * c if near else excess
+    degree = np.bincount(edges.ravel(), minlength=n)
+    e = (gamma(degree + 1) * carried + moved) / problem.masses
+    e += np.minimum(u * np.linalg.norm(A, axis=1), carried / problem.masses)
+    E, gap = np.sqrt(problem.masses @ e**2), 0.37
+    sums = gamma(n + len(edges) + 2 * r + 8) * gap
+    delta = np.sqrt(2 * gap) * E + 0.5 * E**2 + slack + sums
+    # 1 % more for the roundings of δ itself; turns of round-off size differ in all their digits
+    share = 1e-9 if far else 0.3
+    assert gap_rounding(problem, A, Lam, gap) == pytest.approx(1.01 * delta, rel=share)

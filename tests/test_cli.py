@@ -389,7 +389,7 @@ WRONG = {
     "option": (("fit", "IRIS", "--clusters", "3"), 2, "--clusters"),
     "value": (("fit", "IRIS", "--n-clusters", "three"), 2, "--n-clusters"),
     "command": (("cluster", "IRIS"), 2, "cluster"),
-    "no argument": (("fit",), 2, "data"),
+    "no argument": (("fit",), 2, "Missing argument"),
     "kernel": (("fit", "IRIS", *ROLES, "--kernel", "fancy"), 3, "fancy"),
     "kernel param": (("fit", "IRIS", *ROLES, "--kernel-param", "degree"), 2, "NAME=VALUE"),
     "gamma": (("fit", "IRIS", *ROLES, "--gamma", "-1"), 3, "gamma"),
@@ -497,6 +497,11 @@ def test_report_command(run, fitted, iris, tmp_path):
     assert run("report", fitted, "--out", out, "--force", "--json").json["bytes"] > 1000
     (tmp_path / "few.csv").write_text("\n".join(iris.read_text().splitlines()[:20]))
     refused(run("report", fitted, "--data", tmp_path / "few.csv", "-o", tmp_path / "x"), 3, "rows")
+    head, *rows = iris.read_text().splitlines()
+    other = tmp_path / "other.csv"
+    other.write_text("\n".join([head, *rows[::-1]]))
+    done = run("report", fitted, "--data", other, *ROLES, "-o", tmp_path / "x")
+    refused(done, 3, f"row 1 of {other} is not the row", "pass the fitted table")
 
 
 def test_tune(run, iris, tmp_path):

@@ -62,6 +62,24 @@ def test_gram_matrix_is_met_within_the_error_reported(name):
         assert E.clipped_share == 0
 
 
+@pytest.mark.parametrize("name", ["rbf", "laplacian", "matern"])
+@pytest.mark.parametrize("sample", [None, 20])
+def test_few_axes_of_pivots_from_a_sample_report_what_all_samples_lose(name, sample):
+    X = samples()
+    kernel, masses = resolve_kernel(name, 1.5), 1.0 + np.arange(len(X)) % 3
+    K = kernel(X)
+    E = embed(X, kernel, rank=15, masses=masses, axes=6, sample=sample)
+    assert E.Z.shape == (len(X), 6)
+    assert nuclear_error(E, K, masses) <= E.trace_error + roundoff(K)
+    np.testing.assert_allclose(masses @ E.Z, 0, atol=1e-10)
+    np.testing.assert_allclose(masses @ E.Z**2, E.variances, rtol=1e-10)
+    np.testing.assert_allclose(E.transform(X), E.Z, atol=1e-9)
+    # what is lost is what is missing from the trace: the columns are orthogonal projections
+    whole = np.trace(centred(K, masses))
+    assert E.trace_error >= whole - E.variances.sum() - roundoff(K)
+    assert E.trace_error <= 1.5 * (whole - E.variances.sum())
+
+
 @pytest.mark.parametrize("name", PSD)
 def test_training_samples_are_transformed_to_their_own_rows(name):
     X = samples()

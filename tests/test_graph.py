@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from convexcluster.graph import components, gamma_range, incidence
+from convexcluster.graph import components, gamma_range, incidence, widest
 from convexcluster.numerics import laplacian as systems
 from convexcluster.numerics.axes import gram_axes, principal_axes
 from convexcluster.numerics.gradients import conjugate_gradients, nesterov
@@ -48,6 +48,30 @@ def test_bounds_are_ordered_and_zero_without_anything_to_fuse():
     low, high = gamma_range(rng.normal(size=(20, 3)), edges, weights, np.ones(20))
     assert 0 < low <= high
     assert gamma_range(np.ones((20, 3)), edges, weights, np.ones(20)) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_widest_edge_is_found_from_a_few_combinations_of_many_columns(seed):
+    # two groups and one bridge, which every difference between the groups has to cross
+    rng = np.random.default_rng(seed)
+    edges, weights = random_graph(rng, 40, 150)
+    other, more = random_graph(rng, 40, 150)
+    edges, weights = np.vstack([edges, other + 40, [[0, 40]]]), np.r_[weights, more, 0.01]
+    Z = rng.normal(size=(80, 60)) + 3 * np.repeat(rng.normal(size=(2, 60)), 40, axis=0)
+    masses = rng.uniform(1, 2, size=80)
+    top = widest(Z, edges, weights, masses)
+    assert top == pytest.approx(gamma_range(Z, edges, weights, masses)[1], rel=1e-9)
+    flipped = Z * rng.choice([-1.0, 1.0], size=60)
+    assert widest(flipped, edges, weights, masses) == pytest.approx(top, rel=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_without_a_bottleneck_the_widest_edge_is_nearly_found(seed):
+    rng = np.random.default_rng(seed)
+    edges, weights = random_graph(rng, 80, 400)
+    Z, masses = rng.normal(size=(80, 60)), np.ones(80)
+    top = gamma_range(Z, edges, weights, masses)[1]
+    assert 0.8 * top <= widest(Z, edges, weights, masses) <= top * (1 + 1e-9)
 
 
 def test_components_and_their_means():

@@ -18,6 +18,7 @@ ORDER = [
     "partition",
     "numerics",
     "graph",
+    "boundaries",
     "certificate",
     "solvers",
     "path",

@@ -4,12 +4,21 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.cluster.hierarchy import fcluster, is_valid_linkage, linkage
+from scipy.cluster.hierarchy import cut_tree, is_valid_linkage, linkage
 from sklearn.metrics import adjusted_rand_score
 
-from convexcluster.labels import cut, elbow, fusion_labels, sse_curve, ward_tree
+from convexcluster.labels import (
+    cut,
+    dual_coefficients,
+    elbow,
+    fusion_labels,
+    sse_curve,
+    ward_tree,
+)
 from convexcluster.numerics.linkage import join
 from convexcluster.numerics.ward import ward_distances, ward_points
+from convexcluster.problem import Problem
+from convexcluster.solvers import solve_problem
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -18,7 +27,7 @@ def test_ward_equals_scipy_with_unit_masses(seed):
     ours, theirs = ward_tree(A), linkage(A, "ward")
     np.testing.assert_allclose(ours[:, 2], theirs[:, 2], rtol=1e-10)
     for k in (1, 2, 5, 17, 60):
-        assert adjusted_rand_score(cut(ours, k), fcluster(theirs, k, "maxclust")) == 1.0
+        assert adjusted_rand_score(cut(ours, k), cut_tree(theirs, k).ravel()) == 1.0
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -92,3 +101,24 @@ def test_fusion_needs_an_edge():
 def test_cut_refuses_more_clusters_than_samples():
     with pytest.raises(ValueError, match="n_clusters must be between 1 and 3"):
         cut(ward_tree(np.eye(3)), 4)
+
+
+@pytest.mark.parametrize("told", ["more than have fused", "across what has fused", "fused"])
+def test_dual_coefficients_are_the_centroids_of_any_labels(told):
+    """c_t = Σ β_tj z_j, β ≥ 0, rows sum to one: also where labels part what has fused."""
+    rng = np.random.default_rng(0)
+    Z = rng.normal(size=(12, 2)) + 6.0 * (np.arange(12) % 2)[:, None]
+    i, j = np.triu_indices(12, 1)
+    masses = rng.uniform(0.5, 2.0, 12)
+    problem = Problem.of(Z, np.column_stack([i, j]), np.exp(-np.hypot(*(Z[i] - Z[j]).T)), 1, masses)
+    A = solve_problem(problem, tol=1e-12).A
+    labels = fusion_labels(A, problem.edges)
+    assert 1 < labels.max() + 1 < 12
+    if told != "fused":
+        labels = np.arange(12) if told == "more than have fused" else np.arange(12) // 4
+    beta = dual_coefficients(problem, A, labels)
+    assert (beta >= 0).all()
+    np.testing.assert_allclose(beta.sum(axis=1), 1.0, rtol=1e-12)
+    for t in range(labels.max() + 1):
+        mean = np.average(A[labels == t], axis=0, weights=masses[labels == t])
+        np.testing.assert_allclose(beta[t] @ Z, mean, atol=1e-5)  # √tol, the error of A

@@ -20,7 +20,7 @@ from convexcluster.points import cut_finer, make_cells
 from convexcluster.points.passes import join_scans, refine_block, scan_block
 from convexcluster.problem import Problem
 from convexcluster.rows import array_rows
-from convexcluster.rows.plan import EXACT_ROWS
+from convexcluster.rows.plan import EXACT_PLANAR_ROWS, EXACT_ROWS, plan_fit
 from convexcluster.rows.source import fold
 from convexcluster.settings import Settings
 from convexcluster.solvers import solve_problem
@@ -213,7 +213,7 @@ def test_coarsening_is_automatic_only_beyond_a_size(two_rings):
     model = ConvexClustering(gamma=1.0).fit(X[:50])
     assert not hasattr(model, "points_")
     for n in (EXACT_ROWS, EXACT_ROWS + 1):
-        rows = array_rows(np.empty((n, 2)), np.ones(n))
+        rows = array_rows(np.arange(4.0 * n).reshape(n, 4), np.ones(n))
         assert Settings.of(model).plan(rows).coarse == (n > EXACT_ROWS)
 
 
@@ -305,3 +305,21 @@ def test_cells_are_cut_finer_in_blocks_of_the_plan(monkeypatch):
     assert len(model.points_) > 24  # cut finer once
     assert sum(blocks) == 3000
     assert max(blocks) < 3000
+
+
+def test_copies_of_few_rows_are_merged_before_cells_are_cut():
+    few = np.random.default_rng(0).normal(size=(60, 2)) + 4 * (np.arange(60) % 2)[:, None]
+    X = np.tile(few, (EXACT_PLANAR_ROWS // 60 + 1, 1))
+    assert len(X) > EXACT_PLANAR_ROWS
+    model = KernelConvexClustering(2).fit(X)
+    weighed = KernelConvexClustering(2).fit(few, sample_weight=np.full(60, len(X) / 60))
+    assert not hasattr(model, "points_")
+    np.testing.assert_array_equal(model.labels_[:60], weighed.labels_)
+
+
+@pytest.mark.parametrize(
+    ("d", "most"), [(2, EXACT_PLANAR_ROWS), (3, EXACT_PLANAR_ROWS), (4, EXACT_ROWS)]
+)
+def test_rows_of_few_columns_stay_rows_for_longer(d, most):
+    assert not plan_fit(most, d, 64, max_memory="20GB").coarse
+    assert plan_fit(most + 1, d, 64, max_memory="20GB").coarse

@@ -1,11 +1,18 @@
 """Parameters: every entry refuses the same values with the same sentences."""
 
+import io
+import tempfile
+from contextlib import redirect_stderr
+from dataclasses import fields
+from decimal import Decimal
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
 from convexcluster import ConvexClustering, KernelConvexClustering
 from convexcluster.out_of_core import fit_large
-from convexcluster.settings import Settings
+from convexcluster.settings import AXES, PLANE_AXES, RULES, Settings
 from convexcluster.tuning import tune
 
 X = np.random.default_rng(0).normal(size=(40, 2))
@@ -19,21 +26,21 @@ BAD = [
     ({"labels": "bogus"}, "labels must be one of"),
     ({"selection": "bogus"}, "selection must be one of"),
     ({"weight_space": "bogus"}, "weight_space must be"),
-    ({"embedding": "bogus"}, "embedding must be auto or one of"),
+    ({"embedding": "bogus"}, "embedding must be one of auto, "),
     ({"kernel": "bogus"}, "kernel 'bogus' is unknown"),
     ({"kernel_params": {"bogus": 1}}, "has no parameter 'bogus'"),
-    ({"bandwidth": -1.0}, "bandwidth must be finite and > 0"),
-    ({"weights": "bogus"}, "weights 'bogus' are unknown"),
+    ({"bandwidth": -1.0}, 'bandwidth must be "auto" or a finite number > 0, got -1.0'),
+    ({"weights": "bogus"}, "weights must be one of knn, "),
     ({"weights": None}, "weights must be one of"),
-    ({"weight_bandwidth": 0.0}, "bandwidth of the weights"),
+    ({"weight_bandwidth": 0.0}, 'weight_bandwidth must be "auto" or a finite number > 0'),
     ({"solver": "bogus"}, "solver must be one of"),
     ({"certify": "bogus"}, "certify must be one of"),
     ({"tol": 2.0}, "tol must be"),
-    ({"embedding_tol": -1.0}, "tol of an embedding"),
-    ({"gamma": "auto"}, "gamma must be a number"),
-    ({"gamma": True}, "gamma must be a number"),
-    ({"gamma": -1.0}, "gamma must be finite and ≥ 0"),
-    ({"gamma": [1.0, np.nan]}, "gammas must be finite"),
+    ({"embedding_tol": -1.0}, "embedding_tol must be a number in [0, 1)"),
+    ({"gamma": "auto"}, "gamma must be a finite number ≥ 0, a sequence"),
+    ({"gamma": True}, "gamma must be a finite number ≥ 0, a sequence"),
+    ({"gamma": -1.0}, "gamma must be a finite number ≥ 0"),
+    ({"gamma": [1.0, np.nan]}, "gamma must be a finite number ≥ 0"),
     ({"rank": 0}, "rank must be a whole number"),
     ({"max_iter": 0}, "max_iter must be a whole number"),
     ({"min_cluster_size": -2}, "min_cluster_size must be a whole number"),
@@ -41,6 +48,14 @@ BAD = [
     ({"max_memory": "lots"}, "max_memory must be"),
     ({"random_state": "x"}, "random_state must be"),
     ({"n_jobs": 0}, "n_jobs must be"),
+    ({"verbose": "x"}, "verbose must be"),
+]
+# Values that are wrong for most parameters: each is taken, or refused by a sentence that names the
+# parameter, and never an error from further down.
+ODD = [
+    *(True, np.True_, None, "bogus", "", "1", -1, 0, 2.5, np.nan, np.inf, -np.inf, 10**400, 1j),
+    *([], {}, {1}, ["a"], (1,), b"x", object(), np.array([1.0, 2.0]), np.array([[1, 2]])),
+    *(Decimal("0.5"), Fraction(1, 2), np.int64(3), np.float32(0.5), 1e-320),
 ]
 # What needs all rows in memory is refused where they are not.
 NEEDS_ROWS = [
@@ -71,12 +86,77 @@ def in_a_search(parameters):
     tune(X, estimator=KernelConvexClustering(**parameters))
 
 
-@pytest.mark.parametrize("entry", [in_memory, from_blocks, on_dask, in_a_search])
+def by_command(parameters):
+    """The same through the options of ``convexcluster fit``, if the value can be written there."""
+    pytest.importorskip("typer")
+    from convexcluster.cli import main
+
+    ((name, value),) = parameters.items()
+    if name == "kernel_params":
+        given = ["--kernel-param", *(f"{key}={number}" for key, number in value.items())]
+    elif name == "gamma" and isinstance(value, list):
+        given = ["--gammas", ",".join(str(gamma) for gamma in value)]
+    elif name == "verbose" or value is None or isinstance(value, bool):
+        pytest.skip("the command has no way to say this")
+    else:
+        given = [f"--{name.replace('_', '-')}", str(value)]
+    with tempfile.TemporaryDirectory() as folder, redirect_stderr(io.StringIO()) as said:
+        np.save(f"{folder}/X.npy", X)
+        with pytest.raises(SystemExit) as left:
+            main(["path" if "--gammas" in given else "fit", f"{folder}/X.npy", *given])
+    assert left.value.code in (2, 3)
+    line = said.getvalue()
+    assert line.startswith("convexcluster: ")
+    assert line.count("\n") == 1
+    if left.value.code == 2:  # the option is no number at all: named as it was written
+        assert given[0] in line
+        pytest.skip("refused where options are read")
+    raise ValueError(line)
+
+
+@pytest.mark.parametrize("entry", [in_memory, from_blocks, on_dask, in_a_search, by_command])
 @pytest.mark.parametrize(("parameters", "message"), BAD)
 def test_a_bad_value_is_refused_by_every_entry_with_one_sentence(entry, parameters, message):
     with pytest.raises(ValueError) as refused:
         entry(parameters)
     assert message in str(refused.value)
+
+
+def test_every_parameter_is_in_the_tables():
+    names = {field.name for field in fields(Settings)}
+    assert set(RULES) == names
+    assert {name for parameters, _ in BAD for name in parameters} == names
+
+
+def refusal(call, *given, **named):
+    """The sentence of a refusal; None if there was none."""
+    try:
+        call(*given, **named)
+    except ValueError as error:
+        return str(error)
+    return None
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_odd_values_are_taken_or_refused_by_name(name):
+    refused = 0
+    for value in ODD:
+        sentence = refusal(Settings, **{name: value})
+        if sentence is not None:
+            assert name in sentence
+            assert "\n" not in sentence
+            assert len(sentence) < 250
+            refused += 1
+        elif name not in ("n_jobs", "verbose"):  # as many threads as it says
+            # a fit takes it as well, or says why these rows do not go with it
+            assert name in (refusal(in_memory, {name: value}) or name)
+    assert refused >= len(ODD) / 2
+
+
+@pytest.mark.parametrize("answer", [None, 3.0])
+def test_a_solver_of_the_user_must_return_a_solution(answer):
+    with pytest.raises(ValueError, match="solver must return a Solution"):
+        KernelConvexClustering(solver=lambda *_: answer, gamma=0.5).fit(X)
 
 
 @pytest.mark.parametrize("entry", [from_blocks, on_dask])
@@ -108,3 +188,18 @@ def test_the_linear_kernel_has_no_rank_to_cut():
     assert not Settings(kernel="linear").cuts_rank(1_001)
     assert not Settings(kernel="rbf", rank=300).cuts_rank(1_001)
     assert not Settings(kernel="rbf", gamma=1.0).cuts_rank(1_001)
+
+
+def test_an_automatic_path_runs_on_fewer_axes_where_nothing_else_needs_them():
+    plane, wide = (Settings().embedding_options(5_000, width) for width in (2, 10))
+    assert (plane["axes"], wide["axes"]) == (PLANE_AXES, AXES)
+    for given in (
+        {"certify": "path"},
+        {"weight_space": "embedding"},
+        {"rank": 300},
+        {"gamma": 1.0},
+        {"embedding": "greedy"},
+        {"kernel": "cosine"},
+        {"kernel": "precomputed"},
+    ):
+        assert "axes" not in Settings(**given).embedding_options(5_000, 2), given

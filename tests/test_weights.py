@@ -236,6 +236,18 @@ def test_joining_edges_are_the_minimum_spanning_tree_of_components(d, precompute
     np.testing.assert_allclose(np.sort(E[edges[:, 0], edges[:, 1]]), np.sort(want), rtol=1e-12)
 
 
+@pytest.mark.parametrize("d", [1, 2, 10, 40])
+@pytest.mark.parametrize("offset", [0.0, 1e4])
+@pytest.mark.parametrize("spread", [0.5, 3.0])
+def test_both_searches_find_the_same_joining_edges(monkeypatch, d, offset, spread):
+    # components of very different size, apart or through one another
+    Y, labels = make_blobs([200, 60, 30, 5, 2, 1, 1], d, cluster_std=spread, random_state=d)
+    alone = joining_edges(Y + offset, labels.astype(np.int64))
+    monkeypatch.setattr("convexcluster.weights.bridges.FEW_COMPONENTS", 0)
+    by_bits = joining_edges(Y + offset, labels.astype(np.int64))
+    assert set(map(tuple, alone)) == set(map(tuple, by_bits))
+
+
 def test_joining_edges_with_ties():
     grid = np.stack(np.meshgrid(np.arange(5.0), np.arange(5.0)), axis=-1).reshape(-1, 2)
     edges = joining_edges(grid, np.arange(25))

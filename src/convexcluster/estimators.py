@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from numbers import Real
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, Self, cast
 
@@ -26,16 +26,18 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from .certificate import of_rows
 from .fit import Fit, fit
 from .graph import Graph
-from .labels import dual_coefficients
+from .labels import cut, dual_coefficients
 from .numerics.threads import interruptible
-from .partition import means
+from .partition import by_size, means
 from .points import check_sample_weight, expand_graph, expand_path, expand_tree
 from .points.scales import warn_of_far_row, warn_of_scales
 from .points.units import Unit, power
 from .problem import Floats, Ints, Status, check_finite
 from .rows import array_rows
+from .selection import Selection
 from .settings import Callback, Settings
 from .tables.check import PIPELINE, check_table
 
@@ -101,7 +103,8 @@ class KernelConvexClustering(
         Whether every γ of the path is solved to ``tol`` or only the one that is chosen.
     coarsen : {"auto", False, True} or int
         Whether rows are first grouped into at most that many cells (8,000 if not a number), whose
-        cost is ``certificate_.coarsening_error``; "auto" beyond 20,000 rows or if memory is short.
+        cost is ``certificate_.coarsening_error``; "auto" beyond 20,000 distinct rows, or 50,000 of
+        at most three columns, or if memory is short.
     max_memory : int or str, optional
         Bytes, or e.g. "4GB"; by default half of what the machine has at hand.
     random_state : int, RandomState or None
@@ -130,7 +133,8 @@ class KernelConvexClustering(
     linkage_ : ndarray of shape (n_samples − 1, 4)
         Tree that the labels were cut from, in SciPy's format.
     selection_ : Selection
-        Candidates with their scores, and the confidence of the choice.
+        The choice, the other numbers of clusters that would stand (``layers``), the verdict and
+        the confidence.
     graph_ : Graph
         Edges i < j between samples and their weights; of equal samples the first has the edges.
     certificate_ : Certificate
@@ -319,6 +323,33 @@ class KernelConvexClustering(
         unit: Unit = getattr(self, "_unit", Unit())
         return unit.scale(X)
 
+    def cut(self, n_clusters: int) -> Ints:
+        """Labels for another number of clusters, from the tree that ``labels_`` were cut from.
+
+        Nothing is fitted again: ``gamma_``, ``centroids_`` and the certificate stay those of
+        ``labels_``.
+
+        Parameters
+        ----------
+        n_clusters : int
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Numbered by falling size, as ``labels_``.
+
+        Examples
+        --------
+        >>> from convexcluster import KernelConvexClustering
+        >>> X = [[0.0], [0.1], [1.0], [1.1], [9.0], [9.1]]
+        >>> KernelConvexClustering(2).fit(X).cut(3)
+        array([0, 0, 1, 1, 2, 2])
+        """
+        check_is_fitted(self)
+        if isinstance(n_clusters, bool) or not isinstance(n_clusters, Integral):
+            raise ValueError(f"n_clusters must be a whole number, got {n_clusters!r}")
+        return by_size(cut(self.linkage_, int(n_clusters)), self.path_.masses)
+
     def fit_transform(
         self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None
     ) -> Floats:
@@ -477,11 +508,11 @@ def keep(model: Any, found: Fit, index: Ints, weight: Floats, rows: Ints) -> Any
         "n_clusters_": int(labels.max()) + 1,
         "gamma_": float(problem.gamma),
         "centroids_": means(solution.A, points.masses, labels),
-        "dual_coef_": dual_coefficients(problem, solution.A, labels)[:, index] * share,
+        "dual_coef_": _coefficients(found)[:, index] * share,
         "path_": expand_path(found.path, index, weight),
         "linkage_": linkage,
-        "selection_": replace(found.selection, labels=rows, linkage=linkage),
-        "certificate_": found.certificate,
+        "selection_": selection_of_rows(found.selection, index, rows, linkage),
+        "certificate_": of_rows(found.certificate, index),
         "n_iter_": int(solution.n_iter),
         "graph_": expand_graph(Graph(problem.edges, problem.weights), index),
         "_embedding": points.embedding,
@@ -498,6 +529,21 @@ def keep(model: Any, found: Fit, index: Ints, weight: Floats, rows: Ints) -> Any
     own = {name: value for name, value in model.__dict__.items() if name not in stale}
     model.__dict__ = own | kept
     return model
+
+
+def selection_of_rows(
+    selection: Selection, index: Ints, labels: Ints, linkage: Floats
+) -> Selection:
+    """The selection by rows: its labels and those of its layers, and the tree."""
+    layers = tuple(replace(layer, labels=layer.labels[index]) for layer in selection.layers)
+    return replace(selection, labels=labels, linkage=linkage, layers=layers)
+
+
+def _coefficients(found: Fit) -> Floats:
+    """β of every point: those of the proof, or those that follow from the centroids."""
+    if found.centroids is None:
+        return dual_coefficients(found.problem, found.solution.A, found.labels)
+    return found.centroids.coefficients(found.labels, found.points.masses)
 
 
 def _warn(found: Fit, model: Any) -> None:

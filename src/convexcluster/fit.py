@@ -13,13 +13,16 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from .boundaries import Boundaries
 from .certificate import Certificate, certify, on_rows
+from .certificate.claims import Centroids, Claim, claimed, prove_labels
+from .certificate.cores import Cores, best_cores
 from .embedding import embed
 from .graph import Graph, quotient
 from .kernels import Kernel, distances
 from .labels import fusion_labels
-from .numerics.threads import Workers, interruptible
-from .partition import by_size, canonical, row_keys
+from .numerics.threads import interruptible
+from .partition import by_size, canonical, first, row_keys
 from .path.clusterpath import ClusterPath
 from .path.grid import grid_of_cells
 from .path.solve import path_of
@@ -34,18 +37,31 @@ from .points import (
 )
 from .points.error import cohesion, inherited_error
 from .points.flows import rows_error
+from .points.inner import space_of
 from .points.passes import PIECES
 from .points.units import Unit, exponent_of, power
 from .problem import Floats, Ints, Problem, Solution, Status
 from .rows import LocalRows, Plan, Rows, array_rows
-from .selection import Null, Selection, select, select_at
+from .selection import Selection, select, select_at
+from .selection.tension import dimension_of, spread, tension
 from .settings import Settings
 from .solvers import prove, routed, solve_problem
-from .weights import FEW_FEATURES, LOOPED, automatic_graph, build_graph
+from .weights import (
+    FEW_FEATURES,
+    LOOPED,
+    Nearest,
+    automatic_graph,
+    automatic_nearest,
+    build_graph,
+    valleys,
+    with_valleys,
+)
+from .weights.valleys import LEAST
 
-# The relative gap of a path of which one γ is certified, by solving there once more. The choice
-# looks at centroids in units of their spread, which is a hundredth of the samples' at least.
-OUTLINE = 1e-5
+# The relative gap of a path of which one γ is certified, by solving there once more. Ten times less
+# takes up to half as long again and changes no label of 39 data sets; ten times more saves a fifth,
+# and with a gap of LOOSEST the partition itself would be in doubt.
+OUTLINE = 1e-4
 
 # Cells are cut finer, once, if ‖V‖² exceeds this share of Σ m‖z − z̄‖²: below it coarsening moves
 # centroids by less than a tenth of their spread.
@@ -58,13 +74,18 @@ BEARABLE_OF_LOST = 0.25
 # Cells that may be added so, as a share of those there are: the path on them takes as much longer.
 SPARE_CELLS = 0.5
 
+# Share of the samples' spread that the centroids have at the γ of a path whose centroids are joined
+# by Ward's tree: clusters are formed and have not met.
+HALFWAY = 0.1
+
+# Told a number of clusters, valleys are followed if all between them have this share of the level;
+# at a quarter, pieces of curves are cut off before the curves are apart, which the path sees.
+DISTINCT = 0.5
+
 # Rows and features up to which the graph of all rows is built beside their cells, so that the
 # certificate is about that graph: its neighbours are found, and flows on it factored, in seconds.
 GRAPHED_ROWS = 100_000
 GRAPHED_FEATURES = 3
-
-# Fewest samples with a null: of fewer than neighbours and eigenvalues nothing can be said.
-FEWEST_WITH_NULL = 10
 
 
 @dataclass(frozen=True)
@@ -88,6 +109,8 @@ class Fit:
         Powers of two by which rows and masses were multiplied: the results are in these units.
     vote : Vote
         The rule that labels rows.
+    centroids : Centroids or None
+        Those of the solution in the full space, where the proof has found them.
     """
 
     points: Points
@@ -99,6 +122,7 @@ class Fit:
     coarsening: CoarseningError | None
     unit: Unit
     vote: Vote
+    centroids: Centroids | None = None
 
     @property
     def labels(self) -> Ints:
@@ -130,24 +154,34 @@ def fit(rows: Rows, settings: Settings) -> Fit:
     spare = 0 if sample is None else int(SPARE_CELLS * plan.cells)
     own = graph_of_rows(rows, points, settings)
     while True:
-        graph = build_penalty(points, own, settings)
+        found = find_valleys(points, settings)
+        nearest = nearest_points(points, own, settings)
+        graph, wide = build_penalty(points, own, settings, nearest, found)
         problem = Problem(points.Z, graph.edges, graph.weights, 0.0, points.masses)
         tol = gap_to_reach(points, problem, settings)
         if settings.one_gamma:
             path, choice, solution = solve_one(problem.at(settings.gamma), tol, settings)
+            choice, claim, cores = prove_choice(points, graph, path, choice, settings)
+            exact = None
         else:
-            null = make_null(points, graph, sample, settings)
-            path = run_path(problem, points, tol, null, settings)
-            choice = choose(problem, points, path, null, settings)
-            solution = solve_chosen(problem.at(choice.gamma), path, choice, tol, settings)
+            path = run_path(problem, points, tol, settings)
+            choice = choose(problem, points, path, found, settings)
+            choice, claim, cores = prove_choice(points, graph, path, choice, settings)
+            exact = known_centroids(claim, cores, points, choice, settings)
+            if exact is None:
+                solution = solve_chosen(problem.at(choice.gamma), path, choice, tol, settings)
+            else:
+                solution = solution_of(exact, points, problem)
         problem = problem.at(choice.gamma)
-        error = coarsening_error(rows, points, own, problem, solution)
+        error = coarsening_error(rows, points, wide, problem, solution)
         if error is None or spare < PIECES or is_bearable(error, points):
             break
         points, spare = cut_finer(rows, points, error, spare), 0
-    solution, certificate = proved(points, problem, choice, solution, error, settings, unit)
-    vote = make_vote(points, by_size(choice.labels, points.masses), settings)
-    return Fit(points, problem, path, choice, solution, certificate, error, unit, vote)
+    solution, certificate = proved(
+        points, problem, choice, claim, cores, exact, solution, error, settings, unit
+    )
+    vote = make_vote(points, by_size(choice.labels, points.masses), settings, nearest)
+    return Fit(points, problem, path, choice, solution, certificate, error, unit, vote, exact)
 
 
 def in_units(rows: Rows, unit: Unit) -> Rows:
@@ -165,7 +199,7 @@ def make_points(rows: Rows, plan: Plan, settings: Settings) -> tuple[Points, Flo
         return distinct_points(rows, settings), None
 
     def embed_sample(sample: Floats, kernel: Kernel) -> Any:
-        return embed(sample, kernel, **settings.embedding_options(len(sample), of_sample=True))
+        return embed(sample, kernel, **settings.embedding_options(*sample.shape, of_sample=True))
 
     points, sample = make_cells(
         rows,
@@ -197,7 +231,7 @@ def distinct_points(rows: Rows, settings: Settings) -> Points:
     settings.resolve_kernel(1.0).check(found.X)  # before distances are averaged to a bandwidth
     kernel = settings.resolve_kernel(X=found.X)
     X = kernel.check(found.X)
-    options = settings.embedding_options(X.shape[0])
+    options = settings.embedding_options(*X.shape)
     embedding = embed(X, kernel, masses=found.masses, distinct=merged, **options)
     return Points(X, found.masses, embedding, found.index, merged)
 
@@ -213,14 +247,61 @@ def graph_of_rows(rows: Rows, points: Points, settings: Settings) -> Graph | Non
     return weigh(rows.X, rows.masses, settings)
 
 
-def build_penalty(points: Points, own: Graph | None, settings: Settings) -> Graph:
-    """The graph of the penalty: between the points, or that of the rows summed between cells."""
+def find_valleys(points: Points, settings: Settings) -> Boundaries | None:
+    """Valleys of the density between points of few features, where they show the clusters.
+
+    None where the graph is not built from the features, and where the density shows no structure or
+    not as many clusters as were asked for: thin curves of few samples have clusters without
+    valleys, and the path decides.
+    """
+    features = points.X.shape[1] <= FEW_FEATURES and not sparse.issparse(points.X)
+    features = features and settings.metric_of_graph(points.X) in ("auto", "euclidean")
+    asked = settings.labels == "auto" and not settings.one_gamma
+    if not (features and asked and settings.automatic_graph) or settings.weighs_in_embedding:
+        return None
+    k, least = settings.n_clusters, float(settings.min_cluster_size or LEAST)
+    found = valleys(points.X, points.masses, k, least)
+    if found is None or (found.count == 1 if k is None else found.height(int(k)) <= DISTINCT):
+        return None
+    return found
+
+
+def nearest_points(points: Points, own: Graph | None, settings: Settings) -> Nearest | None:
+    """Neighbours of the points, found once for both graphs and for the vote; None if not needed."""
+    if own is not None or not settings.automatic_graph or not points.distinct or len(points) < 2:
+        return None
+    placed = settings.weighs_in_embedding
+    X = points.Z if placed else points.X
+    if not placed and settings.metric_of_graph(X) != "auto":
+        return None
+    return automatic_nearest(X, settings.n_neighbors, features=not placed)
+
+
+def build_penalty(
+    points: Points,
+    own: Graph | None,
+    settings: Settings,
+    nearest: Nearest | None = None,
+    found: Boundaries | None = None,
+) -> tuple[Graph, Graph | None]:
+    """The graph of the penalty between the points, and that of the rows that it sums, if any.
+
+    Edges across valleys that were ``found`` are weak.
+    """
     if own is not None:
         assert points.index is not None
-        return quotient(own.edges, own.weights, points.index)
+        if found is not None:
+            labels = found.labels(settings.n_clusters)[points.index]
+            own = with_valleys(own, found, labels, first(points.index))
+        return quotient(own.edges, own.weights, points.index), own
     if settings.weighs_in_embedding:
-        return weigh(points.Z, points.masses, settings, features=False)
-    return weigh(points.X, points.masses, settings, distinct=points.distinct)
+        return weigh(points.Z, points.masses, settings, features=False, nearest=nearest), None
+    distinct = points.distinct
+    graph = weigh(points.X, points.masses, settings, distinct=distinct, nearest=nearest)
+    if found is not None:
+        labels = found.labels(settings.n_clusters)
+        graph = with_valleys(graph, found, labels, np.arange(len(labels)))
+    return graph, None
 
 
 def weigh(
@@ -229,8 +310,8 @@ def weigh(
     settings: Settings,
     *,
     features: bool = True,
-    scored: bool = False,
     distinct: bool = False,
+    nearest: Nearest | None = None,
 ) -> Graph:
     """The graph on the rows of X that the settings ask for."""
     options: dict[str, Any] = {
@@ -244,8 +325,8 @@ def weigh(
         metric = "precomputed"
     if metric != "auto":
         options["metric"] = metric
-    if settings.automatic_weights and settings.weights == "knn":
-        return automatic_graph(X, features=features, scored=scored, **options)
+    if settings.automatic_graph:
+        return automatic_graph(X, features=features, nearest=nearest, **options)
     return build_graph(X, settings.weights, bandwidth=settings.weight_bandwidth, **options)
 
 
@@ -255,73 +336,58 @@ def gap_to_reach(points: Points, problem: Problem, settings: Settings) -> float:
     return settings.gap_for(points.embedding.trace_error, problem.scale, cut)
 
 
-def make_null(
-    points: Points, graph: Graph, sample: Floats | None, settings: Settings
-) -> Null | None:
-    """Structureless data to compare with, where the graph is built from dense features."""
-    automatic = settings.automatic_weights and settings.weights == "knn"
-    if not automatic or settings.weighs_in_embedding or sparse.issparse(points.X):
-        return None
-    if settings.metric_of_graph(points.X) not in LOOPED:
-        return None  # structureless rows may be none that the metric knows
-    if sample is None:
-        assert points.index is not None
-        X = points.X[points.index]
-    else:
-        X = sample
-    if (len(points) if sample is None else len(sample)) < FEWEST_WITH_NULL:
-        return None
-    few = X.shape[1] <= FEW_FEATURES
-    # of few features another graph is scored than the one of the penalty (see automatic_graph)
-    if few and sample is None:
-        graph = weigh(points.X, points.masses, settings, scored=True, distinct=True)
-    return Null(X, graph, partial(_scored_graph, settings), few, settings.null_seed)
-
-
-def _scored_graph(settings: Settings, X: Floats) -> Graph:
-    """The graph of a sample whose cuts are counted."""
-    merged = merge_equal(X, np.ones(len(X)))
-    return weigh(merged.X, merged.masses, settings, scored=True, distinct=True)
-
-
-def run_path(
-    problem: Problem, points: Points, tol: float, null: Null | None, settings: Settings
-) -> ClusterPath:
+def run_path(problem: Problem, points: Points, tol: float, settings: Settings) -> ClusterPath:
     """Solve every γ of the path, to a gap that is enough to choose by."""
     gammas = settings.gamma
     if gammas is None and points.cells is not None:
         gammas = grid_of_cells(problem)
-    asks = settings.n_clusters is None and settings.selection == "auto"
-    with Workers(1) as ahead:
-        if null is not None and asks:  # the null needs no path, and the choice will ask for it
-            ahead.submit(null.measure)
-        return path_of(
-            problem,
-            gammas,
-            tol=max(tol, OUTLINE) if settings.certify == "selected" else tol,
-            certify=settings.certify,
-            n_jobs=settings.threads,
-            callback=settings.progress,
-            refine=False,  # the selectors weigh γ by its logarithm, and need no more of them
-        )
+    return path_of(
+        problem,
+        gammas,
+        tol=max(tol, OUTLINE) if settings.certify == "selected" else tol,
+        certify=settings.certify,
+        n_jobs=settings.threads,
+        callback=settings.progress,
+        refine=False,  # tensions weigh γ by its logarithm, and need no more of them
+    )
 
 
 def choose(
-    problem: Problem, points: Points, path: ClusterPath, null: Null | None, settings: Settings
+    problem: Problem,
+    points: Points,
+    path: ClusterPath,
+    found: Boundaries | None,
+    settings: Settings,
 ) -> Selection:
     """Choose γ and the number of clusters on the path."""
+    k = _clusters(problem, settings)
+    if settings.labels == "agglomerative":
+        shares = np.array([spread(path, step) for step in range(len(path))])
+        gamma = float(path.gammas[np.argmin(np.abs(np.log((shares + 1e-12) / HALFWAY)))])
+        fused = path.labels(gamma=gamma)
+        A = path.centroids(gamma)[fused]
+        options: dict[str, Any] = {"n_clusters": k, "labels": "agglomerative"}
+        return select_at(A, fused, gamma, masses=problem.masses, **options)
+    if found is None and settings.labels == "auto" and len(path) and path.scale > 0:
+        graph = Graph(problem.edges, problem.weights)
+        found = tension(path, graph, dimension(points, settings), settings.min_cluster_size)
     return select(
         problem.Z,
-        Graph(problem.edges, problem.weights),
         path,
-        masses=problem.masses,
-        n_clusters=_clusters(problem, settings),
-        labels=settings.labels,
+        found,
+        n_clusters=k,
         method=settings.selection,
         min_cluster_size=settings.min_cluster_size,
-        null=null,
-        scale=None if points.cells is None else points.scale,
     )
+
+
+def dimension(points: Points, settings: Settings) -> float:
+    """Dimension of the samples in the space in which the graph measures distances."""
+    features = not (settings.weighs_in_embedding or sparse.issparse(points.X))
+    if not features or settings.metric_of_graph(points.X) not in LOOPED:
+        return max(dimension_of(points.Z), FEW_FEATURES + 1e-9)
+    d = int(points.X.shape[1])
+    return float(d) if d <= FEW_FEATURES else max(dimension_of(points.X), FEW_FEATURES + 1e-9)
 
 
 def _clusters(problem: Problem, settings: Settings) -> int | None:
@@ -349,6 +415,57 @@ def solve_one(
         method=settings.selection,
     )
     return ClusterPath.of_solution(problem, solution, fused, tol), choice, solution
+
+
+# The relative gap of the small problems of a proof: the slack of a flow absorbs what it leaves.
+SHARP = 1e-10
+
+
+def prove_choice(
+    points: Points, graph: Graph, path: ClusterPath, choice: Selection, settings: Settings
+) -> tuple[Selection, Claim | None, Cores | None]:
+    """What is proved of the labels in the full space, and the choice at a γ where it holds."""
+    if not settings.certify:
+        return choice, None, None
+    space, masses, movable = space_of(points), points.masses, settings.gamma is None
+    labels, wanted = by_size(choice.labels, masses), canonical(choice.labels)
+    solve = partial(solve_problem, tol=SHARP)
+    guesses = [(float(g), path.labels(step=q)) for q, g in enumerate(path.gammas)]
+    likely = np.array([g for g, fused in guesses if (fused == wanted).all()])
+    options: dict[str, Any] = {"likely": likely, "movable": movable, "solve": solve}
+    claim = prove_labels(space, graph, masses, labels, choice.gamma, path.gammas, **options)
+    if claim.whole or points.cells is not None:
+        return replace(choice, gamma=claim.gamma), claim, None
+    if not movable:
+        guesses = [(g, fused) for g, fused in guesses if g == choice.gamma]
+    cores = best_cores(space, graph, masses, labels, guesses, solve)
+    return replace(choice, gamma=claim.gamma if cores is None else cores.gamma), claim, cores
+
+
+def known_centroids(
+    claim: Claim | None,
+    cores: Cores | None,
+    points: Points,
+    choice: Selection,
+    settings: Settings,
+) -> Centroids | None:
+    """Centroids that the proof has found in the full space, where no solver is to do better.
+
+    Of cells the error of their rows is still to be known, and a solver that is asked for solves.
+    Those of labels that are not proved will do if the embedding has lost more than they miss.
+    """
+    if claim is None or points.cells is not None or settings.solver != "auto":
+        return None
+    lost = points.embedding.trace_error if settings.tol == "auto" else 0.0
+    within = float(np.sqrt(min(lost, BEARABLE * (2.0 * points.scale + lost))))
+    return Centroids.of(claim, cores, by_size(choice.labels, points.masses), within)
+
+
+def solution_of(exact: Centroids, points: Points, problem: Problem) -> Solution:
+    """The solution that the proof has found; its flows were bounded, not stored."""
+    A, gap = exact.rows(points.Z, points.masses), 0.5 * exact.radius**2
+    Lam = np.zeros((len(problem.edges), 0))
+    return Solution(A, Lam, gap, problem.relative(gap), Status.CONVERGED, 1)
 
 
 def solve_chosen(
@@ -401,25 +518,35 @@ def proved(
     points: Points,
     problem: Problem,
     choice: Selection,
+    claim: Claim | None,
+    cores: Cores | None,
+    exact: Centroids | None,
     solution: Solution,
     error: CoarseningError | None,
     settings: Settings,
     unit: Unit,
 ) -> tuple[Solution, Certificate]:
-    """Close the gap until the labels are proved, where they are the fused clusters."""
+    """The certificate; where the full space has no proof, close the gap in the embedding."""
     embedding, limit = points.embedding, settings.max_iter
     known: dict[str, Any] = {
         "embedding_error": float(np.sqrt(embedding.trace_error)),
         "clipped_share": embedding.clipped_share,
     }
-    fused, wanted = fusion_labels(solution.A, problem.edges), canonical(choice.labels)
+    wanted = canonical(choice.labels)
+    fused = fusion_labels(solution.A, problem.edges) if exact is None else exact.groups
     gamma = power(problem.gamma, -unit.gamma)
     reason = (
         f"the labels join the {fused.max() + 1} fused clusters of γ={gamma:.4g} by a tree, "
         "and a tree is not part of the optimum"
     )
     certificate = None
-    if (wanted == fused).all():
+    if exact is not None:
+        assert claim is not None
+        unproved = claim.reason if cores is None else reason
+        verdict = "certified" if claim.whole else f"not certified: {unproved}"
+        found = Certificate(solution.gap, solution.relative_gap, exact.radius, **known)
+        certificate = replace(found, partition=verdict)
+    elif (wanted == fused).all():
         closer, found = prove(problem, solution, **known, max_iter=limit)
         if (wanted == fusion_labels(closer.A, problem.edges)).all():
             solution, certificate = closer, found
@@ -430,10 +557,17 @@ def proved(
     certificate = on_rows(certificate, 0.0 if error is None else error.total)
     whole = float(np.sqrt(2.0 * points.scale + embedding.trace_error))
     relative = certificate.radius / whole if whole > 0 else 0.0
-    return solution, replace(certificate, relative_radius=relative, is_bound=embedding.is_bound)
+    certificate = replace(certificate, relative_radius=relative, is_bound=embedding.is_bound)
+    n = len(points)
+    rows = np.ones(n, dtype=np.int64) if points.index is None else np.bincount(points.index)
+    labels = by_size(choice.labels, points.masses)
+    scope: dict[str, Any] = {"unit": 2.0**-unit.gamma, "cells": points.cells is not None}
+    return solution, claimed(certificate, claim, cores, labels, rows, problem.gamma, **scope)
 
 
-def make_vote(points: Points, labels: Ints, settings: Settings) -> Vote:
+def make_vote(
+    points: Points, labels: Ints, settings: Settings, nearest: Nearest | None = None
+) -> Vote:
     """The rule that labels rows, in the space in which the graph measures distances."""
     placed = settings.weighs_in_embedding
     metric = "auto" if placed else settings.metric_of_graph(points.X)
@@ -445,4 +579,5 @@ def make_vote(points: Points, labels: Ints, settings: Settings) -> Vote:
         n_neighbors=settings.n_neighbors,
         embedding=points.embedding if placed else None,
         metric=metric,
+        nearest=nearest,
     )

@@ -120,22 +120,21 @@ def dual_coefficients(problem: Problem, A: Floats, labels: Ints) -> Floats:
     """β (n_clusters × n) with c_t = Σ_j β_tj z_j, β ≥ 0 and rows that sum to one.
 
     At the optimum (M + L_q) A = M Z on the fused clusters, q_st = γ W_st/‖a_s − a_t‖, an M-matrix
-    with row sums M: its inverse times M is non-negative and stochastic. Clusters of ``labels`` are
-    unions of fused ones, and their centroid is the mass mean of those.
+    with row sums M: its inverse times M is non-negative and stochastic. The centroid of a cluster
+    of ``labels`` is the mass mean of a over its samples, which need not have fused, nor be all of
+    those that fused with one of them.
     """
     n = problem.n
     inner = fused(A, problem.edges)
-    k = int(inner.max()) + 1
     i, j = problem.edges.T
     across = inner[i] != inner[j]
     distance = np.linalg.norm(A[i[across]] - A[j[across]], axis=1)
     q = problem.c[across] / distance
     pairs = np.column_stack([inner[i[across]], inner[j[across]]])
-    mass = np.bincount(inner, problem.masses, k).astype(np.float64)
+    mass = np.bincount(inner, problem.masses)
     # rows of the averaging matrix: share of each fused cluster in each cluster of `labels`
-    outer = labels[first(inner)]
-    total = np.bincount(outer, mass)
-    share = sparse.csr_array((mass / total[outer], (outer, np.arange(k))))
+    total = np.bincount(labels, problem.masses)
+    share = sparse.csr_array((problem.masses / total[labels], (labels, inner)))
     reduced = factor(pairs, q, mass)(share.toarray().T).T  # M + L_q is symmetric
     # where the factor would fill up the solve is iterative, and its last digits are restored
     beta = np.maximum(reduced[:, inner] * problem.masses[np.newaxis, :n], 0.0)

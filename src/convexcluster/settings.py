@@ -7,10 +7,11 @@ with a kernel that takes none) is checked by the stage that meets it.
 
 from __future__ import annotations
 
+import reprlib
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
+from functools import cached_property, partial
 from numbers import Integral, Real
 from typing import Any, TypeGuard
 
@@ -19,25 +20,40 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 
 from .embedding import EMBEDDINGS
-from .kernels import Kernel, check_metric, resolve_kernel
+from .graph import Graph
+from .kernels import STATIONARY, Kernel, check_metric, resolve_kernel
 from .numerics.threads import threads
+from .partition import has_copies, sorted_rows
 from .path.grid import check_gammas
 from .path.solve import CERTIFY
 from .points.units import Unit, exponent_of, numbers, power
 from .problem import Floats, check_gamma
 from .rows import Plan, Rows, parse_bytes, plan_fit
 from .selection import SELECTORS
-from .solvers import resolve_solver
-from .weights import LOOPED, WEIGHTS
+from .solvers import SOLVERS
+from .weights import FEW_FEATURES, LOOPED, WEIGHTS
 
 Callback = Callable[[int, int, float, int, float], None]
 
 LABELS = ("auto", "fusion", "agglomerative")
 WEIGHT_SPACES = ("input", "embedding")
 
-# Dimensions of the embedding of cells, and of more rows than FULL_RANK, unless the user asks. The
-# time of a path is proportional to them; what is lost is measured and part of the certificate.
+# Pivots of the embedding of cells, and of more rows than FULL_RANK, unless the user asks. Half as
+# many leave few axes to choose from; twice as many take up to four times as long. What is lost is
+# measured and part of the certificate.
 RANK = 256
+
+# Principal axes of the pivots on which an automatic path runs, of points of the plane or of space.
+# Its time is proportional to them. Against 256, half as many change the number of clusters on 6 of
+# 13 data sets, these on 2, and twice as many on 2 as well.
+PLANE_AXES = 64
+
+# The same of rows with more features: half as many change it on 4 of 16 data sets, these on 2.
+AXES = 128
+
+# Rows among which pivots are looked for: eight for each. Half as many miss pivots in thin places,
+# twice as many take twice as long.
+PIVOT_ROWS = 2_000
 
 # Rows up to which an automatic path is embedded at full rank. At twice as many the path of a kernel
 # takes more than twice the time. One γ is always solved at the rank that ``embedding_tol`` needs.
@@ -83,6 +99,127 @@ def sensible_gap(tol: float, lost: float) -> float:
     return max(tol, min(GAP_SHARE * lost, LOOSEST))
 
 
+def _is_whole(value: Any) -> TypeGuard[int]:
+    return isinstance(value, Integral) and not isinstance(value, bool | np.bool_)
+
+
+def _is_number(value: Any) -> TypeGuard[float]:
+    return isinstance(value, Real) and not isinstance(value, bool | np.bool_)
+
+
+def _count(value: Any) -> bool:
+    return _is_whole(value) and 1 <= value <= sys.maxsize
+
+
+def _maybe_count(value: Any) -> bool:
+    return value is None or _count(value)
+
+
+def _word(value: Any, *words: str) -> bool:
+    return isinstance(value, str) and value in words
+
+
+def _positive(value: Any) -> bool:
+    return _is_number(value) and 0 < value <= sys.float_info.max
+
+
+def _strengths(value: Any) -> bool:
+    """Whether this is one γ or a sequence of them."""
+    try:
+        if _is_number(value):
+            return check_gamma(value) >= 0
+        return not isinstance(value, str | bytes) and len(check_gammas(value)) > 0
+    except (TypeError, ValueError, OverflowError):
+        return False
+
+
+def _size(value: Any) -> bool:
+    try:
+        return value is None or parse_bytes(value) > 0
+    except ValueError:
+        return False
+
+
+def _matrix(value: Any) -> bool:
+    table = hasattr(value, "__array__") and not np.isscalar(value)
+    return table or sparse.issparse(value) or isinstance(value, list | tuple | Graph)
+
+
+def _shown(value: Any) -> str:
+    """A value on one short line."""
+    return " ".join(reprlib.repr(value).split())
+
+
+# What each parameter may be, and how that is said. What depends on the rows is checked later, and a
+# kernel with its parameters by its own functions.
+RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "n_clusters": (_maybe_count, "a whole number ≥ 1, or None"),
+    "kernel": (lambda v: isinstance(v, str) or callable(v), "a name or a callable"),
+    "bandwidth": (lambda v: _word(v, "auto") or _positive(v), '"auto" or a finite number > 0'),
+    "kernel_params": (
+        lambda v: v is None or (isinstance(v, Mapping) and all(isinstance(k, str) for k in v)),
+        "a dictionary of parameters by their names, or None",
+    ),
+    "weights": (
+        lambda v: _word(v, *WEIGHTS) or callable(v) or _matrix(v),
+        f"one of {', '.join(WEIGHTS)}, a matrix, (edges, weights) or a callable",
+    ),
+    "n_neighbors": (_count, "a whole number ≥ 1"),
+    "weight_bandwidth": (
+        lambda v: _word(v, "auto") or _positive(v),
+        '"auto" or a finite number > 0',
+    ),
+    "weight_space": (lambda v: _word(v, *WEIGHT_SPACES), f"one of {', '.join(WEIGHT_SPACES)}"),
+    "gamma": (
+        lambda v: v is None or _strengths(v),
+        "a finite number ≥ 0, a sequence of at least one, or None",
+    ),
+    "embedding": (lambda v: _word(v, *EMBEDDINGS), f"one of {', '.join(EMBEDDINGS)}"),
+    "rank": (_maybe_count, "a whole number ≥ 1, or None"),
+    "embedding_tol": (lambda v: _is_number(v) and 0 <= v < 1, "a number in [0, 1)"),
+    "labels": (lambda v: _word(v, *LABELS), f"one of {', '.join(LABELS)}"),
+    "selection": (
+        lambda v: _word(v, *SELECTORS) or callable(v),
+        f"one of {', '.join(SELECTORS)} or a callable",
+    ),
+    "min_cluster_size": (_maybe_count, "a whole number ≥ 1, or None"),
+    "solver": (
+        lambda v: _word(v, *SOLVERS) or callable(v),
+        f"one of {', '.join(SOLVERS)} or a callable",
+    ),
+    "tol": (
+        lambda v: _word(v, "auto") or (_is_number(v) and 0 < v < 1),
+        '"auto" or a number between 0 and 1',
+    ),
+    "max_iter": (_maybe_count, "a whole number ≥ 1, or None"),
+    "certify": (
+        lambda v: v is False or (isinstance(v, str) and v in CERTIFY),
+        f"one of {', '.join(map(str, CERTIFY))}",
+    ),
+    "coarsen": (
+        lambda v: isinstance(v, bool) or _word(v, "auto") or _count(v),
+        '"auto", True, False or a number of cells ≥ 1',
+    ),
+    "max_memory": (_size, 'a positive number of bytes, such as 4e9 or "4GB", or None'),
+    "random_state": (
+        lambda v: (
+            v is None
+            or isinstance(v, np.random.RandomState | np.random.Generator)
+            or (_is_whole(v) and 0 <= v < 2**32)
+        ),
+        "a whole number from 0 to 2³² − 1, a generator of NumPy or None",
+    ),
+    "n_jobs": (
+        lambda v: v is None or (_is_whole(v) and v != 0 and abs(v) <= sys.maxsize),
+        "a number of threads, −1 for all cores, or None",
+    ),
+    "verbose": (
+        lambda v: isinstance(v, bool) or (_is_whole(v) and v >= 0) or callable(v),
+        "a whole number ≥ 0 or a callable",
+    ),
+}
+
+
 @dataclass(frozen=True)
 class Settings:
     """Parameters of :class:`convexcluster.KernelConvexClustering`, each of them checked."""
@@ -126,76 +263,12 @@ class Settings:
         return cls(**{field.name: getattr(estimator, field.name) for field in fields(cls)})
 
     def __post_init__(self) -> None:
-        self._check_counts()
-        self._check_choices()
-        self._check_numbers()
-        resolve_solver(self.solver)
+        for name, (fits, words) in RULES.items():
+            value = getattr(self, name)
+            if not fits(value):
+                raise ValueError(f"{name} must be {words}, got {_shown(value)}")
         given = 1.0 if self.bandwidth == "auto" else self.bandwidth  # "auto" needs rows
         resolve_kernel(self.kernel, given, self.kernel_params, metric=self.metric)
-
-    def _check_counts(self) -> None:
-        for name in ("n_clusters", "n_neighbors", "rank", "min_cluster_size", "max_iter"):
-            value = getattr(self, name)
-            optional = name != "n_neighbors"
-            if (value is None and optional) or (_is_whole(value) and value >= 1):
-                continue
-            none = ", or None" if optional else ""
-            raise ValueError(f"{name} must be a whole number ≥ 1{none}, got {value!r}")
-        if self.n_jobs is not None and (not _is_whole(self.n_jobs) or self.n_jobs == 0):
-            raise ValueError(
-                f"n_jobs must be a number of threads, −1 for all cores, or None: {self.n_jobs!r}"
-            )
-        named = isinstance(self.coarsen, bool) or self.coarsen == "auto"
-        if not named and not (_is_whole(self.coarsen) and self.coarsen >= 1):
-            raise ValueError(
-                f'coarsen must be "auto", True, False or a number of cells ≥ 1: {self.coarsen!r}'
-            )
-
-    def _check_choices(self) -> None:
-        if self.labels not in LABELS:
-            raise ValueError(f"labels must be one of {LABELS}, got {self.labels!r}")
-        if self.weight_space not in WEIGHT_SPACES:
-            raise ValueError(
-                f'weight_space must be "input" or "embedding", got {self.weight_space!r}'
-            )
-        if not callable(self.selection) and self.selection not in SELECTORS:
-            raise ValueError(f"selection must be one of {sorted(SELECTORS)}: {self.selection!r}")
-        if self.embedding not in EMBEDDINGS:
-            known = sorted(set(EMBEDDINGS) - {"auto"})
-            raise ValueError(f"embedding must be auto or one of {known}, got {self.embedding!r}")
-        if self.certify not in CERTIFY:
-            raise ValueError(f"certify must be one of {CERTIFY}, got {self.certify!r}")
-        if isinstance(self.weights, str) and self.weights not in WEIGHTS:
-            raise ValueError(
-                f"weights {self.weights!r} are unknown: use one of {', '.join(WEIGHTS)}"
-            )
-        if self.weights is None:
-            raise ValueError(
-                f"weights must be one of {', '.join(WEIGHTS)}, a matrix, (edges, weights) or a "
-                "callable, got None"
-            )
-        random = (Integral, np.random.RandomState, np.random.Generator, type(None))
-        if not isinstance(self.random_state, random):
-            raise ValueError(
-                f"random_state must be a whole number, a generator or None: {self.random_state!r}"
-            )
-
-    def _check_numbers(self) -> None:
-        if self.tol != "auto" and not (_is_number(self.tol) and 0 < self.tol < 1):
-            raise ValueError(f'tol must be "auto" or lie between 0 and 1, got {self.tol!r}')
-        if not (_is_number(self.embedding_tol) and 0 <= self.embedding_tol < 1):
-            raise ValueError(f"tol of an embedding must be in [0, 1), got {self.embedding_tol!r}")
-        sigma = self.weight_bandwidth
-        if sigma != "auto" and not (_is_number(sigma) and 0 < sigma < np.inf):
-            raise ValueError(f'bandwidth of the weights must be "auto" or a number > 0: {sigma!r}')
-        if isinstance(self.gamma, bool | np.bool_ | str):
-            raise ValueError(f"gamma must be a number ≥ 0, a sequence or None: {self.gamma!r}")
-        if _is_number(self.gamma):
-            check_gamma(self.gamma)
-        elif self.gamma is not None:
-            check_gammas(self.gamma)
-        if self.max_memory is not None:
-            parse_bytes(self.max_memory)
 
     @cached_property
     def kernel_name(self) -> str:
@@ -245,6 +318,11 @@ class Settings:
         return isinstance(self.weights, str) and isinstance(self.weight_bandwidth, str)
 
     @property
+    def automatic_graph(self) -> bool:
+        """Whether the graph is that of the defaults."""
+        return self.automatic_weights and self.weights == "knn"
+
+    @property
     def merges_equal_rows(self) -> bool:
         """Whether equal rows may be one point: their graph is built here, from the rows."""
         return self.automatic_weights and not self.pairs_given
@@ -266,11 +344,6 @@ class Settings:
             return self.verbose
         return show_progress if self.verbose else None
 
-    @property
-    def null_seed(self) -> int:
-        """Seed of the structureless samples."""
-        return int(self.random_state) if isinstance(self.random_state, Integral) else 0
-
     def sample_seed(self) -> int:
         """Seed of the rows that are drawn for landmarks; a generator gives another each time."""
         if self.random_state is None:
@@ -284,20 +357,38 @@ class Settings:
         automatic = self.embedding == "auto" and self.rank is None and not self.one_gamma
         return automatic and n > FULL_RANK and not self.is_linear
 
-    def embedding_options(self, n: int, *, of_sample: bool = False) -> dict[str, Any]:
+    def axes(self, width: int) -> int | None:
+        """Principal axes on which an automatic path of rows with ``width`` columns runs.
+
+        None means all: where the graph is that of the embedding, where every γ is certified, and of
+        kernels that do not decay.
+        """
+        decays = self.kernel_name in STATIONARY
+        if self.weighs_in_embedding or self.pairs_given or self.certify == "path" or not decays:
+            return None
+        return PLANE_AXES if width <= FEW_FEATURES else AXES
+
+    def embedding_options(self, n: int, width: int, *, of_sample: bool = False) -> dict[str, Any]:
         """Options of :func:`convexcluster.embedding.embed` for n points, or for a sample of rows.
 
-        The embedding of a sample is made of landmarks, so that other rows can be placed in it.
+        The points have ``width`` columns. The embedding of a sample is made of landmarks, so that
+        other rows can be placed in it.
         """
-        method, rank, linear = self.embedding, self.rank, self.is_linear
-        method = "auto" if method == "identity" and self.distances_given else method
-        if of_sample and not linear:
-            method = "pivoted" if method == "auto" else method
-            rank = min(RANK, n) if rank is None else rank
-        elif self.cuts_rank(n):
-            rank = RANK
-        common = {"tol": self.embedding_tol, "random_state": self.random_state}
-        return {"method": method, "rank": rank, **common}
+        options: dict[str, Any] = {"method": self.embedding, "rank": self.rank}
+        if self.embedding == "identity" and self.distances_given:
+            options["method"] = "auto"
+        options |= {"tol": self.embedding_tol, "random_state": self.random_state}
+        if of_sample and not self.is_linear:
+            if self.embedding == "auto":
+                options["method"] = "pivoted"
+            if self.rank is None:
+                options["rank"] = min(RANK, n)
+        if self.cuts_rank(n):
+            options["rank"] = min(RANK, n)
+            axes = self.axes(width)
+            if axes is not None:
+                options |= {"method": "auto", "axes": axes, "sample": PIVOT_ROWS}
+        return options
 
     def gap_for(self, lost: float, scale: float, cut: bool) -> float:
         """The relative gap to reach: ``tol``, or a small share of what a cut rank has lost."""
@@ -330,9 +421,7 @@ class Settings:
         linear, given = self.kernel_name == "linear", self.kernel_name == "precomputed"
         e -= e % 2 if given else 0
         mass = 0 if rows.masses is None else self._unit_of_masses(rows.masses)
-        graph_of_masses = isinstance(self.weights, str) and not (
-            self.automatic_weights and self.weights == "knn"
-        )
+        graph_of_masses = isinstance(self.weights, str) and not self.automatic_graph
         space = e if linear else e // 2 if given else 0
         unit = Unit(e, space, mass, mass if graph_of_masses else 0)
         return unit, self._in_units(unit, values)
@@ -413,29 +502,29 @@ class Settings:
             raise ValueError("coarsen=False needs all rows in memory: use the estimator itself")
         # with fewer rows than cells every row is a cell of its own
         n = 2**62 if rows.n is None else max(rows.n, 2)
-        return plan_fit(
-            n,
-            rows.width,
-            self.rank_of_cells(rows.width),
+        of = partial(
+            plan_fit,
+            d=rows.width,
+            rank=self.rank_of_cells(rows.width),
             max_memory=self.max_memory,
             coarsen=False if why else self.coarsen,
         )
+        plan = of(n)
+        merges = self.merges_equal_rows and self.coarsen == "auto" and not elsewhere
+        if plan.coarse and merges and has_copies(rows.X):
+            return of(max(len(sorted_rows(rows.X)[0]), 2))
+        return plan
 
     def rank_of_cells(self, width: int) -> int:
         """Greatest dimension of the embedding of cells of rows with ``width`` columns."""
-        return width if self.kernel_name == "linear" else self.rank or RANK
+        if self.kernel_name == "linear":
+            return width
+        automatic = self.axes(width) if self.embedding == "auto" else None
+        return self.rank or automatic or RANK
 
     def key(self, *names: str) -> tuple[Any, ...]:
         """The values of some parameters as a dictionary key; what has no hash is its identity."""
         return tuple(_hashable(getattr(self, name)) for name in names)
-
-
-def _is_whole(value: Any) -> TypeGuard[int]:
-    return isinstance(value, Integral) and not isinstance(value, bool | np.bool_)
-
-
-def _is_number(value: Any) -> TypeGuard[float]:
-    return isinstance(value, Real) and not isinstance(value, bool | np.bool_)
 
 
 def _hashable(value: Any) -> Any:

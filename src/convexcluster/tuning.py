@@ -6,7 +6,7 @@ over σ₁, σ₂, γ and k. Without, the selector's score of the best k decides
 
 An embedding depends on the kernel's bandwidth alone, a graph on the weights' parameters alone, and
 a path on both; each is computed once. Each γ of a path gives a Ward tree on its centroids and
-each tree all k; the path average gives one tree more.
+each tree all k; the tension of the path gives one tree more.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
 
 from .estimators import KernelConvexClustering, check_rows
-from .fit import build_penalty, distinct_points
+from .fit import build_penalty, dimension, distinct_points
 from .graph import Graph
 from .kernels import auto_bandwidth, check_metric
-from .numerics.linkage import cut, expand
+from .numerics.linkage import expand, join, nested_labels
 from .optional import need
 from .partition import canonical
 from .path.clusterpath import ClusterPath
@@ -35,9 +35,8 @@ from .path.solve import path_of
 from .points.units import exponent_of, numbers
 from .problem import Floats, Ints, Problem
 from .rows import Rows, array_rows
-from .selection import path_average, select, spread
-from .selection.average import PathAverage, average_tree, refine
-from .selection.cuts import nested_labels
+from .selection import select
+from .selection.tension import spread, tension
 from .settings import Settings
 
 # Factors of the automatic bandwidth: half octaves for the kernel; octaves for the weights, where a
@@ -69,8 +68,8 @@ class TuneResult:
     best_params_ : dict
         What was set: the grid's parameters, ``gamma`` and ``n_clusters``.
     table : pandas.DataFrame, or dict of ndarray without pandas
-        For every point of the grid and every γ (nan: the path average) the best k and its score,
-        best first.
+        For every point of the grid and every γ (nan: the tree of tensions) the best k and its
+        score, best first.
     """
 
     best_estimator_: Any
@@ -113,7 +112,7 @@ def tune(
         ``n_clusters`` are always searched, on the path.
     scoring : str or callable, optional
         With ``y``: "nmi" (default), "ari" or a function of (y, labels). Without: a key of
-        ``SELECTORS``, by default "conductance".
+        ``SELECTORS``, by default "silhouette".
     max_clusters : int, optional
         Greatest k with ``y``; by default three times the number of classes, at least 10.
     n_jobs : int, optional
@@ -169,7 +168,7 @@ def _search(judge: Judge, point: dict[str, Any], *problem: Any) -> list[dict[str
     return [{**point, **row} for row in judge.rows(*problem)]
 
 
-Prepared = tuple[Floats, Graph, Floats, Ints, Any]
+Prepared = tuple[Floats, Graph, Floats, Ints, float, Any]
 
 # What the points of a fit depend on, and what their graph depends on.
 OF_POINTS = (
@@ -193,8 +192,9 @@ def _prepare(settings: Settings, rows: Rows, shared: dict[Any, Any]) -> Prepared
     of_graph = ("graph", *settings.key(*OF_GRAPH), settings.merges_equal_rows)
     if settings.weighs_in_embedding:
         of_graph += of_points
-    graph = once(of_graph, lambda: build_penalty(points, None, settings))
-    return points.Z, graph, points.masses, points.index, settings.gamma
+    graph = once(of_graph, lambda: build_penalty(points, None, settings)[0])
+    space = dimension(points, settings)
+    return points.Z, graph, points.masses, points.index, space, settings.gamma
 
 
 class Judge:
@@ -203,27 +203,26 @@ class Judge:
     def __init__(self, classes: Ints | None, scoring: Any, max_clusters: int | None) -> None:
         self.classes, self.scoring = classes, scoring
         if classes is None:
-            self.scoring = scoring or "conductance"
+            self.scoring = scoring or "silhouette"
         else:
             self.k_max = max_clusters or max(10, 3 * (int(classes.max()) + 1))
 
     def rows(
-        self, Z: Floats, graph: Graph, masses: Floats, index: Ints, gamma: Any
+        self, Z: Floats, graph: Graph, masses: Floats, index: Ints, space: float, gamma: Any
     ) -> Iterator[dict[str, Any]]:
-        """Best k and its score for the path average (γ nan) and, with classes, for every γ."""
+        """Best k and its score for the tree of tensions (γ nan) and, with classes, for every γ."""
         problem = Problem.of(Z, graph.edges, graph.weights, 0.0, masses)
         path = path_of(problem, gamma, tol=SEARCH_TOL, refine=False)
+        tree = tension(path, graph, space)
         if self.classes is None:
-            chosen = select(Z, graph, path, masses=masses, method=self.scoring)
+            chosen = select(Z, path, tree, method=self.scoring)
             score = float(np.max(chosen.table["score"])) if chosen.table else 0.0
             yield {"gamma": np.nan, "n_clusters": chosen.n_clusters, "score": score}
             return
-        average = path_average(path)
-        tree = average_tree(average)
-        k_max = min(self.k_max, len(tree) + 1)
-        refined = [refine(average, cut(tree, k))[average.atoms] for k in range(1, k_max + 1)]
-        yield {"gamma": np.nan, **self.best(refined, index)}
-        for step in np.flatnonzero(spread(path) > LEAST_SPREAD):
+        yield {"gamma": np.nan, **self.best(nested_labels(tree.linkage, self.k_max), index)}
+        for step in range(len(path)):
+            if spread(path, step) <= LEAST_SPREAD:
+                continue
             labels = nested_labels(_tree_at(path, int(step)), self.k_max)
             yield {"gamma": float(path.gammas[step]), **self.best(labels, index)}
 
@@ -270,13 +269,11 @@ def _entropy(p: Floats) -> float:
 
 def _tree_at(path: ClusterPath, step: int) -> Floats:
     """Ward's tree on the centroids of one γ, over all samples (the paper's)."""
+    from .numerics.ward import ward_points  # late: it loads numba
+
     label = path.labels(step=step)
-    A, mass = path.centers[step], np.bincount(label, path.masses).astype(np.float64)
-    square = (A**2).sum(axis=1)
-    distances = np.maximum(square[:, None] + square - 2 * (A @ A.T), 0.0)
-    np.fill_diagonal(distances, 0.0)
-    groups = PathAverage(distances, mass, label, np.array([step]))
-    return expand(average_tree(groups), label)
+    merges = ward_points(path.centers[step], np.bincount(label, path.masses).astype(np.float64))
+    return expand(join(merges.pairs, merges.heights, len(path.centers[step])), label)
 
 
 def _refit(

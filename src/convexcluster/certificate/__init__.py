@@ -6,16 +6,22 @@ statement is a theorem about the optimum A* and never a threshold: how far A* ca
 :mod:`~convexcluster.certificate.rounding`), pairs certainly apart or fused
 (:mod:`~convexcluster.certificate.pairs`), and whether a whole partition is that of A*
 (:mod:`~convexcluster.certificate.partition`).
+
+Labels are also proved without any embedding, from sums of K: for an interval of γ, at one γ,
+cluster by cluster (:mod:`~convexcluster.certificate.proof`) or in their cores
+(:mod:`~convexcluster.certificate.cores`); the strongest claim that holds becomes a sentence
+(:mod:`~convexcluster.certificate.claims`).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..partition import fused
-from ..problem import Problem, Solution
+from ..problem import Ints, Problem, Solution
 from .gap import dual_point, duality_gap, project
 from .pairs import certified_different, certified_same
 from .partition import certify_partition
@@ -30,6 +36,7 @@ __all__ = [
     "dual_point",
     "duality_gap",
     "gap_rounding",
+    "of_rows",
     "project",
     "solution_radius",
 ]
@@ -47,7 +54,9 @@ class Certificate:
         G over ½ Σ mᵢ‖zᵢ − z̄‖².
     radius : float
         √(2(G + δ) + τ² + ‖V‖²) ≥ ‖A − A*‖_M for the problem before embedding and coarsening, whose
-        gap is G + δ + τ²/2 + ‖V‖²/2: the residuals behind the three are orthogonal.
+        gap is G + δ + τ²/2 + ‖V‖²/2: the residuals behind the three are orthogonal. Where the proof
+        in the full space has found the centroids Σ β φ(x) (``dual_coef_``), G is the gap there, δ
+        is part of it, and τ does not enter.
     embedding_error : float
         τ, the norm of what the embedding dropped.
     coarsening_error : float
@@ -64,6 +73,18 @@ class Certificate:
         ``radius`` over √(Σ m‖φ(x) − mean‖²), the same measure of full fusion; known for fits.
     is_bound : bool
         False if the embedding error is an estimate (random Fourier features).
+    statement : str
+        The strongest claim about the labels that is proved, as a sentence.
+    gamma_interval : tuple of two floats or None
+        The labels are exactly the clusters of the optimum for every γ from the first up to, and
+        without, the second. Where rows were grouped into cells it is about the cells, as
+        ``statement`` says.
+    clusters : ndarray of shape (n_clusters,) or None
+        Which clusters are proved to have one centroid each in the optimum at ``gamma_``; about
+        cells likewise.
+    cores : ndarray of shape (n,) or None
+        Which samples lie in the core of their label: the largest cluster of the optimum at
+        ``gamma_``, proved to be one, that lies wholly inside the label. None of cells.
     """
 
     gap: float
@@ -76,6 +97,10 @@ class Certificate:
     rounding: float = 0.0
     relative_radius: float = float("nan")
     is_bound: bool = True
+    statement: str = ""
+    gamma_interval: tuple[float, float] | None = None
+    clusters: NDArray[np.bool_] | None = field(default=None, compare=False)
+    cores: NDArray[np.bool_] | None = field(default=None, compare=False)
 
 
 def solution_radius(problem: Problem, solution: Solution) -> float:
@@ -135,3 +160,8 @@ def on_rows(cells: Certificate, coarsening_error: float) -> Certificate:
         partition="not certified: rows were grouped into cells before the solve, and not every "
         f"cell is proved to fuse; on the cells: {cells.partition}",
     )
+
+
+def of_rows(found: Certificate, index: Ints) -> Certificate:
+    """The certificate of points as that of the rows, of which ``index`` (n,) are the points."""
+    return found if found.cores is None else replace(found, cores=found.cores[index])

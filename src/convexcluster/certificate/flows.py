@@ -129,6 +129,6 @@ def _bottleneck(edges: Ints, slack: Floats, n: int) -> float:
     if len(edges) < n - 1:
         return 0.0
     # minimum_spanning_tree drops explicit zeros and minimises: invert the order of the slacks
-    i, j = edges.T
+    i, j = edges.T.astype(np.int32)  # older versions of SciPy take no others here
     tree = minimum_spanning_tree(csr_array((1.0 / slack, (i, j)), shape=(n, n)))
     return float(1.0 / tree.data.max()) if tree.nnz == n - 1 else 0.0

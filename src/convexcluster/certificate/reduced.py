@@ -115,3 +115,38 @@ def _newton_step(problem: Problem, DC: Floats, d: Floats, B: Floats, forcing: fl
 
     precondition = preconditioner(problem.edges, q, problem.masses)
     return conjugate_gradients(apply, precondition, B, enough, 200)[0]
+
+
+def dense_newton(problem: Problem, C: Floats, max_iter: int = 30) -> Floats | None:
+    """Like :func:`newton`, with the Hessian as one dense matrix: for few clusters."""
+    k, r = C.shape
+    s, t = problem.edges.T
+    if not len(s):
+        return problem.Z.copy()
+    value, least, best = problem.objective(C), np.inf, C
+    for _ in range(max_iter):
+        if meeting(problem, C):
+            return None
+        d = C[s] - C[t]
+        length = np.linalg.norm(d, axis=1)
+        g = gradient(problem, C)
+        size = float(np.linalg.norm(g / np.sqrt(problem.masses)[:, None]))
+        if size >= 0.5 * least:
+            return C if size < least else best
+        least, best = size, C
+        u = d / length[:, None]
+        P = (problem.c / length)[:, None, None] * (np.eye(r) - u[:, :, None] * u[:, None, :])
+        H = np.zeros((k, k, r, r))
+        H[np.arange(k), np.arange(k)] = problem.masses[:, None, None] * np.eye(r)
+        for a, b, sign in ((s, s, 1.0), (t, t, 1.0), (s, t, -1.0), (t, s, -1.0)):
+            np.add.at(H, (a, b), sign * P)
+        step = np.linalg.solve(H.transpose(0, 2, 1, 3).reshape(k * r, k * r), -g.ravel())
+        step, slope = step.reshape(k, r), float(step @ g.ravel())
+        along = 1.0
+        while problem.objective(C + along * step) > value + 1e-4 * along * slope + 1e-15 * value:
+            along *= 0.5
+            if along < 1e-8:
+                return best
+        C = C + along * step
+        value = problem.objective(C)
+    return best

@@ -89,6 +89,15 @@ def report(
         table = read(source, like=preparation.remembered)
         if len(table.X) != n:
             raise Refusal(f"{data} has {len(table.X)} rows, and the model was fitted to {n}")
+        # predict of the fitted rows is their labels
+        with collected_warnings():
+            labels = estimator.predict(preparation.apply(table))
+        other = np.flatnonzero(labels != estimator.labels_)
+        if len(other):
+            raise Refusal(
+                f"row {other[0] + 1} of {data} is not the row that the model was fitted to: "
+                "pass the fitted table, in its order"
+            )
     with working("writing the report"):
         write_file(out, report_page(estimator, table, preparation), force=force)
     size = out.stat().st_size

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import platform
 from importlib import metadata
 from importlib.util import find_spec
@@ -61,11 +60,11 @@ def _state(modules: tuple[str, ...]) -> str:
 
 
 def _threads() -> dict[str, int]:
+    import joblib
     import numba
     from threadpoolctl import threadpool_info
 
-    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    counts = {"cores": int(usable or 1), "numba": int(numba.get_num_threads())}
+    counts = {"cores": joblib.cpu_count(), "numba": int(numba.get_num_threads())}
     for pool in threadpool_info():
         name = str(pool.get("internal_api", "other"))
         counts[name] = max(counts.get(name, 0), int(pool["num_threads"]))

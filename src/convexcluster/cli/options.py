@@ -183,8 +183,8 @@ class Model:
     coarsen: Annotated[
         str | None,
         _words(
-            "Group rows into at most this many cells first: auto (beyond 20,000 rows), "
-            "none or a number.",
+            "Group rows into at most this many cells first: auto (beyond 20,000 rows, or 50,000 of "
+            "up to three columns), none or a number.",
             ("auto", "none"),
         ),
     ] = None

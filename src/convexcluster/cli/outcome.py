@@ -19,9 +19,8 @@ from .write import MARK
 
 VERDICTS = {
     "structure": "structure: clusters were found",
-    "no structure": "no clusters: structureless data of this shape look the same",
+    "no structure": "no structure: nothing stands out",
     "one cluster": "one cluster",
-    "not tested": "not compared with structureless data",
 }
 
 # The files of a result folder, in the order in which a person wants them.
@@ -169,11 +168,7 @@ def finding(summary: dict[str, Any]) -> list[tuple[str, Any]]:
 
 def proof(certificate: dict[str, Any]) -> str:
     """What is proved, in one sentence."""
-    partition = str(certificate["partition"])
-    if partition == "certified":
-        return "these clusters are proved to be those of the exact optimum"
-    reason = partition.removeprefix("not certified").strip(" :")
-    return f"these clusters are not proved to be those of the exact optimum: {reason}"
+    return str(certificate["statement"])
 
 
 def _distances(estimator: Any) -> str:

@@ -22,7 +22,7 @@ from ..problem import Floats, check_masses
 from .exact import exact, identity
 from .fourier import rff
 from .landmarks import check_positions, nystroem
-from .pivoted import IndefiniteKernel, greedy, pivoted
+from .pivoted import IndefiniteKernel, greedy, leading, pivoted
 from .result import Embedding
 
 __all__ = ["EMBEDDINGS", "Embedding", "IndefiniteKernel", "embed"]
@@ -44,23 +44,32 @@ def auto(
     tol: float = 1e-6,
     random_state: int | np.random.Generator | None = None,
     masses: Floats,
+    axes: int | None = None,
+    sample: int | None = None,
 ) -> Embedding:
     """Choose: ``identity`` if linear, ``exact`` cut at ``tol`` up to 1,000 samples, ``pivoted``.
 
-    A kernel that turns out not to be positive semi-definite goes to ``exact`` at any size.
+    A kernel that turns out not to be positive semi-definite goes to ``exact`` at any size. With
+    ``axes`` only so many leading principal axes are kept, of pivots among ``sample`` samples
+    (:func:`~convexcluster.embedding.pivoted.leading`).
     """
     n, d = X.shape
     features = not kernel.is_precomputed
     if kernel.name == "linear" and features and not (is_sparse(X) and 8.0 * n * d > AUTO_DENSE):
         return identity(X, kernel, rank=rank, masses=masses)
-    if n > AUTO_EXACT and kernel.name != "sigmoid" and (features or kernel.name != "linear"):
+    pivots = kernel.name != "sigmoid" and (features or kernel.name != "linear")
+    if (n > AUTO_EXACT or axes is not None) and pivots:
+        how: dict[str, Any] = {"rank": rank, "tol": tol, "random_state": random_state}
         try:
-            return pivoted(X, kernel, rank=rank, tol=tol, random_state=random_state, masses=masses)
+            if axes is None:
+                return pivoted(X, kernel, masses=masses, **how)
+            return leading(X, kernel, masses=masses, axes=axes, sample=sample, **how)
         except IndefiniteKernel:
             pass
     found = exact(X, kernel, rank=rank, masses=masses)
     spread = float(found.variances.sum()) + found.trace_error
-    return found.truncate(tol * spread - found.trace_error)
+    found = found.truncate(tol * spread - found.trace_error)
+    return found if axes is None else found.leading(axes)
 
 
 EMBEDDINGS: dict[str, Callable[..., Embedding]] = {
@@ -105,7 +114,8 @@ def embed(
     distinct : bool
         Whether X is checked and no two of its rows are equal: then neither is looked at again.
     **options
-        ``landmarks`` of nystroem, ``orthogonal`` of rff, ``pivoting`` of pivoted.
+        ``landmarks`` of nystroem, ``orthogonal`` of rff, ``pivoting`` of pivoted, ``axes`` and
+        ``sample`` of auto.
 
     Returns
     -------

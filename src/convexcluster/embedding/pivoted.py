@@ -18,15 +18,17 @@ Constr. Approx. 37, 2013 (greedy up to a factor).
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from ..kernels import Kernel, Samples
-from ..numerics.axes import principal_axes
+from ..kernels import STATIONARY, Kernel, Samples
+from ..numerics.axes import ROWS, principal_axes
 from ..numerics.memory import check_memory
 from ..problem import Floats, Ints
+from .projector import Projector
 from .result import Embedding, columns_kept, coordinates
 
 # Without a rank from the user: columns beyond a thousand cost the solver more than they tell, and
@@ -97,6 +99,49 @@ def pivoted(
 def greedy(X: Samples, kernel: Kernel, **given: Any) -> Embedding:
     """:func:`pivoted` with ``pivoting="greedy"``; draws nothing at random."""
     return pivoted(X, kernel, pivoting="greedy", **given)
+
+
+def leading(
+    X: Samples,
+    kernel: Kernel,
+    *,
+    axes: int,
+    sample: int | None = None,
+    masses: Floats,
+    **given: Any,
+) -> Embedding:
+    """The first ``axes`` columns of :func:`pivoted`, whose pivots are among ``sample`` samples.
+
+    Those are evenly spaced in X. All others are projected on the axes of theirs, and what each of
+    them loses is measured (:class:`~convexcluster.embedding.projector.Projector`), so that the
+    error stays proven; only the choice of axes is that of a sample. A precomputed kernel, and one
+    that may turn out to be indefinite, is factored on all samples.
+    """
+    n = X.shape[0]
+    if sample is None or n <= sample or kernel.name not in STATIONARY:
+        return pivoted(X, kernel, masses=masses, **given).leading(axes)
+    taken = np.linspace(0, n - 1, sample).astype(np.int64)
+    found = pivoted(X[taken], kernel, masses=masses[taken], **given).leading(axes)
+    assert found.index is not None
+    assert found.B is not None
+    projector = Projector.of(found)
+    Z, lost = np.empty((n, found.rank)), 0.0
+    for s in range(0, n, ROWS):
+        rows = slice(s, s + ROWS)
+        Z[rows], missing = projector(X[rows])
+        lost += float(masses[rows] @ missing)
+    mean = masses @ Z / masses.sum()
+    Z -= mean
+    # BᵀK_PP B = I, so that this step of the origin moves coordinates by the mean
+    step = kernel(found.basis) @ (found.B @ mean)
+    return replace(
+        found,
+        Z=Z,
+        trace_error=lost,
+        variances=masses @ Z**2,
+        index=taken[found.index],
+        shift=np.asarray(projector.embedding.shift) + step,
+    )
 
 
 def _factor(

@@ -99,7 +99,10 @@ class Embedding:
 
         The dropped part is orthogonal to what was lost before, so τ² grows by exactly its sum.
         """
-        r = columns_kept(self.variances, budget)
+        return self.leading(columns_kept(self.variances, budget))
+
+    def leading(self, r: int) -> Embedding:
+        """The first r columns alone; τ² grows by the variances of the others."""
         if r >= self.rank or self.B is None:
             return self
         return replace(

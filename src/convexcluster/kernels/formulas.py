@@ -97,4 +97,7 @@ ALIASES = {
     "hyperbolic": "sigmoid",
 }
 
+# Functions of x − y that are positive semi-definite with k(x, x) = 1.
+STATIONARY = {"rbf", "laplacian", "matern"}
+
 SPARSE = {"rbf", "laplacian", "polynomial", "sigmoid", "linear", "cosine"}

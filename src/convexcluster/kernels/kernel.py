@@ -12,7 +12,7 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from ..problem import Floats, Ints
 from .checks import BLOCK, Samples, check_features, check_gram, is_sparse
 from .distances import OF_DISTANCE, check_distances, distances
-from .formulas import KERNELS, SPARSE, precomputed
+from .formulas import KERNELS, SPARSE, STATIONARY, precomputed
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Kernel:
 
     def diag(self, X: Samples) -> Floats:
         """k(x, x) for every row of X, block by block."""
-        if self.name in ("rbf", "laplacian", "matern"):
+        if self.name in STATIONARY:
             return np.ones(X.shape[0])
         if self.is_precomputed:
             return self._of_pairs(np.diagonal(X).copy())

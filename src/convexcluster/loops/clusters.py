@@ -52,37 +52,28 @@ def join(tail, head, fused, labels):  # type: ignore[no-untyped-def]
     return count
 
 
-@njit(cache=True, nogil=True, fastmath=SUMS, error_model="numpy")
 def fuse(tail: Ints, head: Ints, c: Floats, Lam: Reals, n: int, margin: float) -> tuple[Ints, int]:
     """Components of the edges with ‖λ‖ < c(1 − margin), numbered by first node."""
-    r = Lam.shape[1]
-    fused = np.empty(len(tail), np.bool_)
-    for e in range(len(tail)):
-        bound = c[e] * (1 - margin)
-        row = Lam[e]
-        s = row[0] - row[0]  # 0 in the precision of λ
-        for k in range(r):
-            s += row[k] * row[k]
-        fused[e] = s < bound * bound
-    labels = np.empty(n, np.int64)
+    fused = np.einsum("ek,ek->e", Lam, Lam) < (c * (1 - margin)) ** 2
+    labels = np.empty(n, dtype=np.int64)
     return labels, join(tail, head, fused, labels)
 
 
-@njit(cache=True, nogil=True, fastmath=SUMS, error_model="numpy")
 def cluster_means(masses: Floats, A: Reals, labels: Ints, count: int) -> Floats:
     """Mass means (count, r) of the rows of A over each label."""
-    r = A.shape[1]
-    total = np.zeros(count)
-    center = np.zeros((count, r))
+    center = np.zeros((count, A.shape[1]))
+    _add_masses(masses, A, labels, center)
+    center /= np.bincount(labels, masses, count)[:, None]
+    return center
+
+
+@njit(cache=True, nogil=True, fastmath=SUMS, error_model="numpy")
+def _add_masses(masses: Floats, A: Reals, labels: Ints, center: Floats) -> None:
+    """center[labels[i]] += m_i a_i."""
     for i in range(len(masses)):
         t = labels[i]
-        total[t] += masses[i]
-        for k in range(r):
+        for k in range(A.shape[1]):
             center[t, k] += masses[i] * A[i, k]
-    for t in range(count):
-        for k in range(r):
-            center[t, k] /= total[t]
-    return center
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS, error_model="numpy")
@@ -121,14 +112,18 @@ def gap_parts(
     return fit, slack
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
 def forest(ends: Ints, size: int) -> np.ndarray:
     """Which rows (i, j) of ``ends``, taken in order, join two trees (Kruskal)."""
-    parent = np.arange(size)
-    keep = np.zeros(len(ends), np.bool_)
+    keep = np.zeros(len(ends), dtype=np.bool_)
+    _grow(ends, np.arange(size), keep)
+    return keep
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _grow(ends: Ints, parent: Ints, keep: np.ndarray) -> None:
+    """Kruskal: ``parent`` are trees of one node each, ``keep`` is False."""
     for row in range(len(ends)):
         x, y = find(parent, ends[row, 0]), find(parent, ends[row, 1])
         if x != y:
             parent[max(x, y)] = min(x, y)
             keep[row] = True
-    return keep

@@ -61,15 +61,3 @@ def pair_lengths(X: Floats, first: Ints, second: Ints) -> Floats:
             s += abs(x[q] - y[q])
         out[e] = s
     return out
-
-
-@njit(cache=True, nogil=True)
-def add_saturated(gram: Floats, share: float, width: float, out: Floats) -> None:
-    """out += share·(1 − exp(−d²/width)), d² = G_ii + G_jj − 2G_ij at least 0."""
-    n = len(gram)
-    for i in range(n):
-        for j in range(i):
-            d = max(gram[i, i] + gram[j, j] - 2 * gram[i, j], 0.0)
-            d = -share * np.expm1(-d / width)
-            out[i, j] += d
-            out[j, i] += d

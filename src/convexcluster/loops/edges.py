@@ -26,7 +26,8 @@ def residual(tail, head, c, sigma, mass, Z, Lam, A, T, P, scale, grad):  # type:
         for k in range(r):
             d = A[i, k] - Z[i, k]
             total += d * d
-            grad[i, k] = mass[i] * d
+        for k in range(r):
+            grad[i, k] = mass[i] * (A[i, k] - Z[i, k])
         value += 0.5 * mass[i] * total
     for e in range(tail.shape[0]):
         i = tail[e]
@@ -35,7 +36,6 @@ def residual(tail, head, c, sigma, mass, Z, Lam, A, T, P, scale, grad):  # type:
         old = 0.0
         for k in range(r):
             t = Lam[e, k] + sigma[e] * (A[i, k] - A[j, k])
-            T[e, k] = t
             norm += t * t
             old += Lam[e, k] * Lam[e, k]
         norm = np.sqrt(norm)
@@ -47,7 +47,9 @@ def residual(tail, head, c, sigma, mass, Z, Lam, A, T, P, scale, grad):  # type:
             value += 0.5 * (norm * norm - old) / sigma[e]
         scale[e] = shrink
         for k in range(r):
-            p = shrink * T[e, k]
+            t = Lam[e, k] + sigma[e] * (A[i, k] - A[j, k])
+            T[e, k] = t
+            p = shrink * t
             P[e, k] = p
             grad[i, k] += p
             grad[j, k] -= p

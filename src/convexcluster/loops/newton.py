@@ -28,13 +28,11 @@ def add_pulls(
     """
     r = A.shape[1]
     least = np.inf
-    d = np.empty(r)
     for e in part:
         ai, aj, gi, gj, row = A[tail[e]], A[head[e]], G[tail[e]], G[head[e]], u[e]
         s = 0.0
         for k in range(r):
             x = ai[k] - aj[k]
-            d[k] = x
             s += x * x
         s = np.sqrt(s)
         least = min(least, s / c[e])
@@ -42,7 +40,7 @@ def add_pulls(
         pull = c[e] * f
         stiff[e] = pull
         for k in range(r):
-            x = d[k]
+            x = ai[k] - aj[k]
             row[k] = x * f
             gi[k] += pull * x
             gj[k] -= pull * x
@@ -57,11 +55,10 @@ def full_pulls(tail: Ints, head: Ints, c: Floats, A: Floats, Lam: Floats) -> Non
         s = 0.0
         for k in range(A.shape[1]):
             x = ai[k] - aj[k]
-            row[k] = x
             s += x * x
         f = c[e] / np.sqrt(s) if s > 0 else 0.0
         for k in range(A.shape[1]):
-            row[k] *= f
+            row[k] = f * (ai[k] - aj[k])
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS, error_model="numpy")
@@ -70,16 +67,13 @@ def bend(
 ) -> None:
     """out += Σ_l (c_l/‖·‖)(I − uuᵀ)(x_i − x_j): the Hessian's part of the edges."""
     r = x.shape[1]
-    d = np.empty(r, np.float32)
     for e in part:
         xi, xj, oi, oj, row = x[tail[e]], x[head[e]], out[tail[e]], out[head[e]], u[e]
         along = np.float32(0)
         for k in range(r):
-            v = xi[k] - xj[k]
-            d[k] = v
-            along += v * row[k]
+            along += (xi[k] - xj[k]) * row[k]
         f = stiff[e]
         for k in range(r):
-            v = f * (d[k] - along * row[k])
+            v = f * (xi[k] - xj[k] - along * row[k])
             oi[k] += v
             oj[k] -= v

@@ -143,9 +143,12 @@ def best_steps(
     up, down = np.zeros(len(center)), np.zeros(len(center))
     for i in range(n):
         t = labels[i]
+        along, square = 0.0, 0.0
         for k in range(r):
-            up[t] += (A[i, k] - center[t, k]) * v[i, k]
-            down[t] += v[i, k] * v[i, k] / masses[i]
+            along += (A[i, k] - center[t, k]) * v[i, k]
+            square += v[i, k] * v[i, k]
+        up[t] += along
+        down[t] += square / masses[i]
     for t in range(len(center)):
         up[t] = up[t] / down[t] if down[t] > 0 else 0.0
     return up
@@ -164,12 +167,11 @@ def stretch(
         row, old = Lam[e], last[e]
         s = 0.0
         for k in range(r):
-            row[k] += f * (row[k] - old[k])
-            s += row[k] * row[k]
-        if s > c[e] * c[e]:
-            g = c[e] / np.sqrt(s)
-            for k in range(r):
-                row[k] *= g
+            v = row[k] + f * (row[k] - old[k])
+            s += v * v
+        g = c[e] / np.sqrt(s) if s > c[e] * c[e] else 1.0
+        for k in range(r):
+            row[k] = g * (row[k] + f * (row[k] - old[k]))
 
 
 @njit(cache=True, nogil=True)

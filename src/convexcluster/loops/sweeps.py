@@ -7,6 +7,10 @@ For one edge e = (i, j) with the others fixed, the dual is maximised by
 and A follows: a_i −= Δλ/m_i, a_j += Δλ/m_j. Forward and backward passes alternate. ``tail[l] = i``
 and ``head[l] = j`` are the ends of edge l, ``inv_mass`` is 1/m and ``part`` holds the edges to work
 on, so that two halves of a graph can go side by side. All loops change Λ and A in place.
+
+A loop that sums over the dimensions stores nothing. If it did, it would be compiled twice, with and
+without vector units, and where the arrays happen to lie would decide which of the two runs and how
+its sum rounds: the same path would come out differently now and then.
 """
 
 from __future__ import annotations
@@ -77,7 +81,6 @@ def sweep(
                 A[j, 0] += t0 * y
                 A[j, 1] += t1 * y
         return
-    t = np.empty(r, A.dtype)
     for p in range(passes):
         for q in range(size):
             e = part[q] if p % 2 == 0 else part[size - 1 - q]
@@ -94,13 +97,12 @@ def sweep(
             s = one - one
             for k in range(r):
                 v = row[k] + h * (ai[k] - aj[k])
-                t[k] = v
                 s += v * v
             f = one
             if s > bound:
                 f = np.sqrt(bound / s)
             for k in range(r):
-                v = t[k] * f
+                v = f * (row[k] + h * (ai[k] - aj[k]))
                 d = v - row[k]
                 row[k] = v
                 ai[k] -= d * x
@@ -166,16 +168,9 @@ def momentum(
             aj[k] += d * y
 
 
-@njit(cache=True, nogil=True, fastmath=SUMS, error_model="numpy")
 def dual_loss(masses: Floats, A: Reals) -> float:
     """½ Σ m‖a‖², which falls as the dual rises."""
-    total = 0.0
-    for i in range(len(masses)):
-        s = A[i, 0] - A[i, 0]
-        for k in range(A.shape[1]):
-            s += A[i, k] * A[i, k]
-        total += 0.5 * masses[i] * s
-    return total
+    return 0.5 * float(masses @ np.einsum("ik,ik->i", A, A))
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS, error_model="numpy")
@@ -185,9 +180,7 @@ def clip_into(rough: Reals, c: Floats, Lam: Floats) -> None:
         s = 0.0
         for k in range(Lam.shape[1]):
             v = np.float64(rough[e, k])
-            Lam[e, k] = v
             s += v * v
-        if s > c[e] * c[e]:
-            f = c[e] / np.sqrt(s)
-            for k in range(Lam.shape[1]):
-                Lam[e, k] *= f
+        f = c[e] / np.sqrt(s) if s > c[e] * c[e] else 1.0
+        for k in range(Lam.shape[1]):
+            Lam[e, k] = f * np.float64(rough[e, k])

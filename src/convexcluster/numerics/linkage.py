@@ -82,6 +82,26 @@ def expand(tree: Floats, groups: Ints) -> Floats:
     return join(pairs, np.concatenate([np.zeros(len(copies)), tree[:, 2]]), len(groups))
 
 
+def nested_labels(tree: Floats, k_max: int) -> Ints:
+    """Labels of the leaves for k = 1, …, k_max clusters, shape (k_max, n).
+
+    Examples
+    --------
+    >>> nested_labels(np.array([[0.0, 1.0, 0.5, 2.0], [2.0, 3.0, 1.0, 3.0]]), 2)
+    array([[0, 0, 0],
+           [1, 1, 0]])
+    """
+    low, high = intervals(tree)
+    n = len(tree) + 1
+    table = np.zeros((min(k_max, n), n), dtype=np.int64)
+    current = np.zeros(n, dtype=np.int64)
+    for count in range(1, len(table)):
+        right = int(tree[n - 1 - count, 1])
+        current[low[right] : high[right]] = count
+        table[count] = current[low[:n]]
+    return table
+
+
 def intervals(tree: Floats) -> tuple[Ints, Ints]:
     """Lay the leaves on a line on which every node of the tree is an interval [low, high)."""
     n = len(tree) + 1

@@ -1,13 +1,16 @@
-"""How many threads ``n_jobs`` means, and threads that Ctrl-C ends."""
+"""How many threads ``n_jobs`` means, and threads that Ctrl-C ends and that BLAS leaves room for."""
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Iterator
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import Any
+from functools import cache
+from typing import Any, Self
+
+from joblib import effective_n_jobs
+from threadpoolctl import ThreadpoolController
 
 # Threads where nothing is said. A path has two halves, and a pass over blocks holds one block per
 # thread: four threads would hold twice the memory, and one takes nearly twice the time.
@@ -15,26 +18,63 @@ THREADS = 2
 
 
 def threads(n_jobs: int | None) -> int:
-    """Threads for ``n_jobs``: None is two, −1 all cores, −2 all but one.
+    """Threads for ``n_jobs``: None is two, or one where there is one core; −1 all cores.
+
+    Cores are those that joblib counts: of the container, and of this process among its workers.
 
     Examples
     --------
-    >>> threads(None), threads(3), threads(-1) == os.cpu_count()
-    (2, 3, True)
+    >>> threads(None) <= 2, threads(3), threads(-1) == effective_n_jobs(-1)
+    (True, 3, True)
     """
     if n_jobs is None:
-        return THREADS
-    return max(1, n_jobs if n_jobs > 0 else (os.cpu_count() or 1) + 1 + n_jobs)
+        return min(THREADS, effective_n_jobs(-1))
+    return max(1, n_jobs if n_jobs > 0 else effective_n_jobs(n_jobs))
 
 
 _serving = threading.local()  # .stops: the events that end the work of this thread
+
+
+class _BlasLimit:
+    """While some workers run, BLAS has the cores that they leave to each of them.
+
+    The limit holds for the whole process: the first workers set it, and the last restore it. Two
+    threads that call BLAS with two threads each on two cores take longer than one after the other.
+    """
+
+    def __init__(self) -> None:
+        self.lock, self.running = threading.Lock(), 0
+        self.set: Any = None
+
+    def enter(self, count: int) -> None:
+        with self.lock:
+            if self.running == 0:
+                share = max(1, effective_n_jobs(-1) // max(2, count))
+                self.set = _controller().limit(limits=share, user_api="blas")
+            self.running += 1
+
+    def leave(self) -> None:
+        with self.lock:
+            self.running -= 1
+            if self.running == 0:
+                self.set.restore_original_limits()
+
+
+@cache
+def _controller() -> ThreadpoolController:
+    """The libraries that are loaded; asked once, as it takes milliseconds."""
+    return ThreadpoolController()
+
+
+_blas = _BlasLimit()
 
 
 class Workers(ThreadPoolExecutor):
     """Threads of one block, which end soon after an error, or Ctrl-C, has left the block.
 
     Python interrupts the main thread only. Work that waits is dropped, and work that runs ends at
-    its next :func:`stop_if_asked`; so do the workers that a worker has started.
+    its next :func:`stop_if_asked`; so do the workers that a worker has started. Meanwhile BLAS has
+    a share of the cores.
 
     Examples
     --------
@@ -47,11 +87,19 @@ class Workers(ThreadPoolExecutor):
         self.stop = threading.Event()
         stops = *getattr(_serving, "stops", ()), self.stop
         super().__init__(count, initializer=setattr, initargs=(_serving, "stops", stops))
+        self.count = count
+
+    def __enter__(self) -> Self:
+        _blas.enter(self.count)
+        return self
 
     def __exit__(self, kind: Any, *_: object) -> None:
         if kind is not None:
             self.stop.set()
-        self.shutdown(wait=True, cancel_futures=kind is not None)
+        try:
+            self.shutdown(wait=True, cancel_futures=kind is not None)
+        finally:
+            _blas.leave()
 
 
 def stop_if_asked() -> None:

@@ -46,22 +46,29 @@ def _merges(points: Floats, D: Floats, masses: ArrayLike) -> Merges:
     """Sort the merges of ``_chain``, which overwrites the copies it is given."""
     k = len(points)
     pairs, cost = np.empty((k - 1, 2), dtype=np.int64), np.empty(k - 1)
-    _chain(points, D, np.array(masses, dtype=np.float64), pairs, cost)
+    buffers = np.arange(k), np.arange(k), np.empty(k, dtype=np.int64)
+    _chain(points, D, np.array(masses, dtype=np.float64), *buffers, pairs, cost)
     order = np.argsort(cost, kind="stable")
     return Merges(pairs[order], cost[order])
 
 
 @njit(cache=True, nogil=True)
-def _chain(points: Floats, D: Floats, masses: Floats, pairs: Ints, cost: Floats) -> None:
+def _chain(
+    points: Floats,
+    D: Floats,
+    masses: Floats,
+    active: Ints,
+    place: Ints,
+    chain: Ints,
+    pairs: Ints,
+    cost: Floats,
+) -> None:
     """Write the merges in the order in which chains find them; D is empty if the points count.
 
     A merged cluster keeps the slot of its second member, so that slots name points of clusters.
+    ``active`` and ``place`` are 0, 1, … at first.
     """
-    k = len(masses)
-    active = np.arange(k)
-    place = np.arange(k)
-    n_active = k
-    chain = np.empty(k, dtype=np.int64)
+    k = n_active = len(masses)
     length = 0
     for step in range(k - 1):
         if length == 0:

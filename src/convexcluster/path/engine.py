@@ -116,7 +116,8 @@ class Engine:
         self.node = np.arange(len(masses))  # node of the top level that holds each sample
         self.before = np.arange(len(masses))  # labels of the γ before
         self.pool: Executor | None = None  # a second thread for halves of jobs
-        wide = MZ.shape[1] > WIDE and len(tail) > 0
+        # an outline is as fast by sweeps from the start, and need not wait for what Newton compiles
+        wide = certify and MZ.shape[1] > WIDE and len(tail) > 0
         self.newton = Newton(self.levels[0]) if wide else None
 
     @property

@@ -2,8 +2,8 @@
 
 Where more than half of the clusters merge within one step, it is refined.
 
-Its upper end is the capacity that the electrical flow needs (graph.gamma_range), which is at or
-above the γ of full fusion; its lower end lies where the strongest edges cannot have fused yet.
+Its upper end is the capacity that the electrical flow needs (graph.widest), which is at or above
+the γ of full fusion; its lower end lies where the strongest edges cannot have fused yet.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..graph import gamma_range
+from ..graph import edge_lengths, widest
 from ..problem import Floats, Ints, Problem
 
 # Decades from the upper end down to the first γ. Half: merges of dense clusters fall below the grid
@@ -44,7 +44,7 @@ def automatic(Z: Floats, edges: Ints, weights: Floats, masses: Floats, count: in
     The first γ is the greater of two bounds: DECADES below the last one, and half of the least γ
     at which any edge can be fused (:func:`_earliest`).
     """
-    _, top = gamma_range(Z, edges, weights, masses)
+    top = widest(Z, edges, weights, masses)
     if top == 0:
         return np.array([1.0])
     first = max(0.5 * float(_earliest(Z, edges, weights, masses).min()), top * 10**-DECADES)
@@ -59,7 +59,7 @@ def grid_of_cells(problem: Problem) -> Floats:
     nearly equal say nothing about its start.
     """
     parts = problem.Z, problem.edges, problem.weights, problem.masses
-    _, top = gamma_range(*parts)
+    top = widest(*parts)
     if top == 0:
         return np.array([1.0])
     first = 0.5 * min(float(np.median(_earliest(*parts))), top) or 1e-6 * top
@@ -74,7 +74,7 @@ def _earliest(Z: Floats, edges: Ints, weights: Floats, masses: Floats) -> Floats
     """
     i, j = edges.T
     speed = (np.bincount(i, weights, len(Z)) + np.bincount(j, weights, len(Z))) / masses
-    return np.linalg.norm(Z[i] - Z[j], axis=1) / (speed[i] + speed[j])
+    return edge_lengths(Z, edges) / (speed[i] + speed[j])
 
 
 def halfway(before: float, gamma: float, k_before: int, k: int) -> float | None:

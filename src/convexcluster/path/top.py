@@ -69,9 +69,13 @@ NEAR_ENOUGH = 2.0
 # the residual. Twice: no difference but for residuals that fall slowly, which are opened instead.
 SLOW = 0.02
 
-# Above this many dimensions sweeps run in single precision, which halves the time of a pass that is
-# bound by memory. Below it a pass is bound by arithmetic and gains nothing.
+# Above this many dimensions a rotation pays. Half or twice: no difference.
 WIDE = 8
+
+# Numbers of Λ above which sweeps run in single precision, which halves the time of a pass that is
+# bound by memory. A tenth of them: a path gains a tenth at most, and every first fit waits while
+# loops are compiled for both precisions. Ten times as many: long paths take half as long again.
+SINGLE = 2e7
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,13 +159,13 @@ def keep_together(
 def solve_top(level: Level, c: Floats, target: float, pool: Executor | None = None) -> Clusters:
     """Sweep with momentum until the gap of the level is below ``target``.
 
-    Nesterov's momentum over turns of sweeps, started again whenever the dual falls. In many
-    dimensions the sweeps run in single precision, which also tells when to take the gap in double.
+    Nesterov's momentum over turns of sweeps, started again whenever the dual falls. On large levels
+    the sweeps run in single precision, which also tells when to take the gap in double.
     """
     found = clusters_of(level, c)
     if found.gap <= target or len(c) == 0:
         return found
-    single = level.MZ.shape[1] > WIDE
+    single = level.cost > SINGLE
     kind: Any = np.float32 if single else np.float64
     rough = Duals(level.Lam.astype(kind, copy=False), level.A.astype(kind, copy=False))
     given: tuple[Any, ...] = c, level.inv_mass

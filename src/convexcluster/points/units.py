@@ -68,8 +68,7 @@ class Unit:
     def report(self, kept: dict[str, Any], one_gamma: bool, fusions: bool) -> dict[str, Any]:
         """The attributes of a fitted estimator in the units of the user.
 
-        Distances averaged over a path are relative to the spread of the samples. Heights of the
-        tree are their square roots times √m; those of one γ are lengths times √m, and those of
+        Heights of the tree are without units; those of one γ are lengths times √m, and those of
         ``fusions`` along a path are γ.
         """
         s, energy = -self.space, -(2 * self.space + self.mass)
@@ -80,18 +79,22 @@ class Unit:
         kept["certificate_"] = self._certificate(kept["certificate_"], energy)
         kept["graph_"] = Graph(kept["graph_"].edges, power(kept["graph_"].weights, -self.weight))
         chosen, table = kept["selection_"], dict(kept["selection_"].table)
-        for name, exponent in (
-            ("gamma_low", -self.gamma),
-            ("gamma_high", -self.gamma),
-            ("sse", energy if one_gamma else -self.mass),
-        ):
-            if name in table:
-                table[name] = power(table[name], exponent)
-        height = -self.gamma if fusions else -(self.mass // 2)
+        if "sse" in table:
+            table["sse"] = power(table["sse"], energy)
         tree = kept["linkage_"] = kept["linkage_"].copy()
+        height = -self.gamma if fusions else 0
         tree[:, 2] = power(tree[:, 2], energy // 2 if one_gamma else height)
-        gamma = float(power(chosen.gamma, -self.gamma))
-        kept["selection_"] = replace(chosen, gamma=gamma, table=table, linkage=tree)
+        layers = tuple(
+            replace(layer, gamma_range=tuple(power(layer.gamma_range, -self.gamma)))
+            for layer in chosen.layers
+        )
+        kept["selection_"] = replace(
+            chosen,
+            gamma=float(power(chosen.gamma, -self.gamma)),
+            table=table,
+            linkage=tree,
+            layers=layers,
+        )
         if "coarsening_" in kept:
             error: CoarseningError = kept["coarsening_"]
             kept["coarsening_"] = replace(error, per_cell=power(error.per_cell, energy // 2))
@@ -117,6 +120,12 @@ class Unit:
             radius=float(power(found.radius, half)),
             embedding_error=float(power(found.embedding_error, half)),
             coarsening_error=float(power(found.coarsening_error, half)),
+            gamma_interval=None
+            if found.gamma_interval is None
+            else (
+                float(power(found.gamma_interval[0], -self.gamma)),
+                float(power(found.gamma_interval[1], -self.gamma)),
+            ),
         )
 
 

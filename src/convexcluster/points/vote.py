@@ -26,7 +26,7 @@ from ..embedding import Embedding
 from ..kernels import check_features, distances, is_sparse
 from ..partition import row_keys
 from ..problem import Floats, Ints
-from ..weights import automatic_neighbors, local_scales
+from ..weights import Nearest, automatic_neighbors, local_scales
 from ..weights.formulas import EXPONENT
 from ..weights.neighbors import LOOPED, tied_distances, tied_points
 
@@ -82,8 +82,11 @@ class Vote:
         n_neighbors: int,
         embedding: Embedding | None = None,
         metric: Any = "auto",
+        nearest: Nearest | None = None,
     ) -> Vote:
         """The vote of points; of equal ones the first has the word, with the mass of all.
+
+        ``nearest`` are the neighbours of the automatic graph, where they are known.
 
         Examples
         --------
@@ -96,6 +99,7 @@ class Vote:
         _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
         pairs = isinstance(metric, str) and metric == "precomputed"
         if len(first) < len(keys):
+            nearest = None
             X = X[:, first] if pairs else X
             X, labels, keys = X[first], labels[first], keys[first]
             masses = np.bincount(inverse.ravel(), masses).astype(np.float64)
@@ -105,7 +109,9 @@ class Vote:
         features = embedding is None and loops
         usual, k = automatic_neighbors(X, n_neighbors, features=features)
         metric = usual if metric == "auto" else metric
-        if loops:
+        if nearest is not None:
+            scales = nearest.length[:, min(k, len(labels) - 1) - 1].copy()
+        elif loops:
             scales = local_scales(X, k, metric=metric, distinct=True)
         else:
             D = X if pairs else distances(X, None, metric)

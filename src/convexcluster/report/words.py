@@ -62,13 +62,10 @@ def choice_facts(estimator: Any | None) -> list[str]:
         made.append(f"Verdict on the data: {verdict}.")
     confidence = _finite(selection, "confidence")
     if confidence is not None:
-        made.append(
-            f"Single values of γ agree with the chosen clusters to {confidence:.2f} "
-            "(mean adjusted Rand index; 1: each alone says the same)."
-        )
-    second = getattr(selection, "runner_up", None)
-    if second is not None:
-        made.append(f"The second choice would have been {many(int(second), 'cluster')}.")
+        made.append(f"Confidence in the clusters: {confidence:.2f} of 1.")
+    others = [many(layer.n_clusters, "cluster") for layer in getattr(selection, "layers", ())[1:]]
+    if others:
+        made.append(f"Also stands: {', '.join(others)}.")
     return made
 
 
@@ -103,7 +100,8 @@ def certificate_sentences(certificate: Any | None) -> list[str]:
     """The certificate of a fitted estimator in words, one fact a sentence."""
     if certificate is None:
         return []
-    made = []
+    statement = getattr(certificate, "statement", "")
+    made = [f"Proved: {statement[0].lower()}{statement[1:]}"] if statement else []
     gap = _finite(certificate, "relative_gap")
     if gap is not None:
         made.append(

@@ -7,7 +7,6 @@ the results are the same whatever the number of workers.
 
 from __future__ import annotations
 
-import os
 import platform
 import subprocess
 import time
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import __version__
+from ..numerics.threads import threads
 from . import cases, kernels, one_sweep, rings, sensitivity, table1, theorem
 from .cells import Page, Results, Target, finished
 from .writing import markdown_table, save_figure, write_csv, write_text
@@ -67,7 +67,7 @@ def run(
     """
     wanted = _wanted(names)
     out = Path(out)
-    jobs = min(2, os.cpu_count() or 1) if n_jobs is None else n_jobs
+    jobs = threads(n_jobs)
     begin = time.perf_counter()
     spent: dict[str, float] = {}
     pages = []

@@ -9,13 +9,21 @@ The plan is arithmetic on n, d and the rank r; it reads no data. Peak bytes on o
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
+from numbers import Real
 
 from ..numerics.memory import available_memory
 
-# Up to this many rows the path is solved on the rows themselves; at twice as many a path of a
-# kernel takes minutes rather than tens of seconds.
+# Up to this many rows the path is solved on the rows themselves; at twice as many the neighbours of
+# rows with many features take four times as long, which are tens of seconds.
 EXACT_ROWS = 20_000
+
+# The same of rows in the plane or in space, whose neighbours are found in no time and whose graph
+# is easy to solve on: the fit takes as long as with cells, and nothing is lost to them. At twice as
+# many it takes more than twice as long.
+EXACT_PLANAR_ROWS = 50_000
+PLANAR = 3
 
 # Cells when memory allows: with a million rows a cell holds 125. Twice as many cells double the
 # time of the path, which is about a minute; half as many raise the coarsening error.
@@ -44,9 +52,10 @@ class Plan:
 
 def parse_bytes(size: int | float | str) -> int:
     """Bytes from a number or a string such as ``"4GB"`` or ``"512 MiB"``."""
-    if not isinstance(size, str):
-        value = float(size)
-    else:
+    value = float("nan")
+    if isinstance(size, Real) and not isinstance(size, bool):
+        value = float(size) if size < sys.maxsize else float("nan")
+    elif isinstance(size, str):
         text = size.strip().upper()
         digits = text.rstrip("BKMGTI ")
         unit = text[len(digits) :].strip()
@@ -55,7 +64,7 @@ def parse_bytes(size: int | float | str) -> int:
             value = float(digits) * (factor or float("nan"))
         except ValueError:
             value = float("nan")
-    if not value > 0:
+    if not 1 <= value < sys.maxsize:
         raise ValueError(f"max_memory must be a positive number of bytes or '4GB': {size!r}")
     return int(value)
 
@@ -73,12 +82,13 @@ def plan_fit(
     Parameters
     ----------
     n, d, rank : int
-        Rows, columns, and dimensions of the embedding.
+        Distinct rows, columns, and dimensions of the embedding.
     max_memory : int or str, optional
         Bytes, or ``"4GB"``; by default half of what the machine has at hand.
     coarsen : "auto", bool or int
         ``False``: never; ``True``: always; an int: always, into at most that many cells;
-        ``"auto"``: where n is beyond 20,000 or the rows do not fit.
+        ``"auto"``: where n is beyond 20,000, or 50,000 of at most three columns, or the rows do not
+        fit.
 
     Examples
     --------
@@ -100,7 +110,8 @@ def plan_fit(
     else:
         cells = int(coarsen) if coarsen else n
     whole = n * d * 8 + path_bytes(n)
-    coarse = bool(coarsen) and (coarsen != "auto" or n > EXACT_ROWS or whole > limit) and cells < n
+    most = EXACT_PLANAR_ROWS if d <= PLANAR else EXACT_ROWS
+    coarse = bool(coarsen) and (coarsen != "auto" or n > most or whole > limit) and cells < n
     points = cells if coarse else n
     row_bytes = 20 * d + 24 * rank
     spare = max(limit - path_bytes(points), limit // 4)

@@ -1,24 +1,10 @@
-"""Path → clusters: the averaged tree, scores for every number of clusters, and a choice.
+"""Path → clusters: the boundaries that the path holds apart, and a choice among their cuts.
 
-Input is a path with its graph and embedding, output a :class:`Selection`. Nothing here knows of
-estimators or of the samples' original features.
+Input is a path with its graph, and valleys of the density where the graph was built with them;
+output is a :class:`Selection`. Nothing here knows of estimators or of the samples' features.
 """
 
-from .average import PathAverage, average_tree, path_average, spread
-from .choose import Selection, select, select_at
-from .null import Null, null_sample
-from .scores import SELECTORS, Candidates
+from .choose import Layer, Selection, select, select_at
+from .scores import SELECTORS, Candidates, lifetimes
 
-__all__ = [
-    "SELECTORS",
-    "Candidates",
-    "Null",
-    "PathAverage",
-    "Selection",
-    "average_tree",
-    "null_sample",
-    "path_average",
-    "select",
-    "select_at",
-    "spread",
-]
+__all__ = ["SELECTORS", "Candidates", "Layer", "Selection", "lifetimes", "select", "select_at"]

@@ -1,7 +1,8 @@
-"""Which γ and how many clusters: a choice, what it was chosen from, and how sure it is.
+"""Which clusters, and at which γ: a choice, the others that would also stand, and how sure it is.
 
-Input is a path with its graph and embedding; output is a :class:`Selection` with labels, the tree
-that they were cut from, and a table of the candidates, so that the runner-up is seen.
+Input is a path and a tree of boundaries; output is a :class:`Selection`. Labels are cut from the
+tree, and γ is one at which the fused clusters are the labels, or the greatest at which every fused
+cluster lies inside one label: labels never undo what has fused.
 """
 
 from __future__ import annotations
@@ -10,21 +11,36 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import sparse
 
-from ..graph import Graph
+from ..boundaries import Boundaries
 from ..labels import cut, elbow_scores, sse_curve, ward_tree
-from ..numerics.linkage import expand, join
+from ..numerics.linkage import join
 from ..optional import need
-from ..partition import canonical
+from ..partition import canonical, first
 from ..path.clusterpath import ClusterPath
 from ..problem import Floats, Ints
-from .average import average_tree, check_complete, path_average, refine
-from .null import Null, greatest_count
-from .scores import SELECTORS, Candidates, Selector, stability
+from .scores import SELECTORS, Candidates, Selector, greatest_count
 
 if TYPE_CHECKING:
     import pandas
+
+# Other numbers of clusters that are shown, and how clearly (height of the faintest boundary kept
+# over the clearest dropped) each must stand out to be one of them.
+LAYERS, CLEAR = 3, 1.5
+
+
+@dataclass(frozen=True)
+class Layer:
+    """A number of clusters at which the choice would also stand."""
+
+    n_clusters: int
+    labels: Ints  # (n,)
+    gamma_range: tuple[float, float]  # γ over which the fused clusters are these; nan if never
+    confidence: float  # 0 to 1
+
+    def __repr__(self) -> str:
+        low, high = (f"{gamma:.3g}" for gamma in self.gamma_range)
+        return f"{self.n_clusters} clusters, γ {low} to {high}, confidence {self.confidence:.2f}"
 
 
 @dataclass(frozen=True)
@@ -38,20 +54,21 @@ class Selection:
     gamma : float
         γ of the centroids that go with the labels.
     linkage : ndarray of shape (n − 1, 4)
-        Tree, in SciPy's format, that the labels were cut from.
+        Tree, in SciPy's format, that the labels were cut from. Heights are in units of the level
+        that a boundary must reach to stand (:mod:`convexcluster.boundaries`).
     method : str
-        Key of ``SELECTORS``, ``"given"`` if the number of clusters was given, or ``"fusion"``.
+        ``"valleys"`` of the density or ``"tension"`` of the path, whichever was measured; the key
+        of ``SELECTORS``; ``"given"`` if the number of clusters was given; ``"fusion"``.
     table : dict of ndarray
-        A row for every candidate: ``n_clusters``, ``score``, ``sse``, ``gamma_low`` and
-        ``gamma_high`` (range over which the fusions leave that many clusters), ``lifetime`` (its
-        length in log γ) and ``stability``.
+        A row for every candidate: ``n_clusters``, ``height`` (of its faintest boundary),
+        ``clarity`` (that over the next fainter one) and, with a named selector, its ``score``.
     confidence : float
-        How well the clusters that single γ give agree with the choice, 0 to 1 (mean adjusted Rand
-        index): 1 if every γ alone says the same.
-    runner_up : int or None
-        Number of clusters with the best score among the others.
+        Probability that the clusters are those that a careful person would draw, estimated from
+        the heights of the boundaries; nan where nothing was tested.
     verdict : str
-        ``"structure"``, ``"one cluster"`` or ``"no structure"``.
+        ``"structure"``, ``"no structure"``, ``"one cluster"``, or ``"not tested"`` with a reason.
+    layers : tuple of Layer
+        The choice and the few other numbers of clusters that would also stand, best first.
     """
 
     labels: Ints
@@ -61,8 +78,8 @@ class Selection:
     method: str
     table: dict[str, np.ndarray] = field(default_factory=dict)
     confidence: float = float("nan")
-    runner_up: int | None = None
     verdict: str = "structure"
+    layers: tuple[Layer, ...] = ()
 
     def to_frame(self) -> pandas.DataFrame:
         """The table of the candidates."""
@@ -71,16 +88,12 @@ class Selection:
 
 def select(
     Z: Floats,
-    graph: Graph,
     path: ClusterPath,
+    boundaries: Boundaries | None,
     *,
-    masses: Floats,
     n_clusters: int | None = None,
-    labels: str = "auto",
     method: str | Selector = "auto",
     min_cluster_size: int | None = None,
-    null: Null | None = None,
-    scale: float | None = None,
 ) -> Selection:
     """Choose γ and the number of clusters on a path.
 
@@ -88,22 +101,15 @@ def select(
     ----------
     Z : ndarray of shape (n, r)
         Embedding.
-    graph : Graph
-        Graph whose weights gave the path.
     path : ClusterPath
-    masses : ndarray of shape (n,)
+    boundaries : Boundaries or None
+        Tree whose cuts are the candidates; without one they are the fusions of the path.
     n_clusters : int, optional
         Given number of clusters.
-    labels : {"auto", "agglomerative", "fusion"}
-        Tree whose cuts are the candidates: Ward's on the path average, or the fusions themselves.
     method : str or callable
         Key of ``SELECTORS`` or a function of :class:`Candidates`.
     min_cluster_size : int, optional
-        Clusters of less mass do not count as clusters of a candidate.
-    null : Null, optional
-        Structureless data to compare with; without it every path has structure.
-    scale : float, optional
-        ½ Σ m‖z − z̄‖² over the rows, where the path runs on cells of them.
+        A candidate with a cluster of less mass is not chosen.
 
     Returns
     -------
@@ -112,29 +118,37 @@ def select(
     Examples
     --------
     >>> from convexcluster import solve_path
-    >>> from convexcluster.graph import Graph
     >>> Z = np.array([[0.0], [1.0], [5.0], [6.0]])
-    >>> graph = Graph(np.array([[0, 1], [1, 2], [2, 3]]), np.array([1.0, 0.1, 1.0]))
-    >>> path = solve_path(Z, graph.edges, graph.weights)
-    >>> select(Z, graph, path, masses=np.ones(4), n_clusters=2).labels
+    >>> path = solve_path(Z, [[0, 1], [1, 2], [2, 3]], [1.0, 0.1, 1.0])
+    >>> select(Z, path, None, n_clusters=2).labels
     array([0, 0, 1, 1])
     """
     check_complete(path)
-    if len(masses) == 1 or path.scale <= 0 or not len(path):
-        return _alike(masses, path)
-    if labels == "fusion":
-        linkage = path.to_linkage()
-        tree, atoms, average = linkage, np.arange(len(masses)), None
-    else:
-        average = path_average(path, scale=scale)
-        tree, atoms = average_tree(average), average.atoms
-        linkage = expand(tree, atoms)
-    least = float(min_cluster_size or 0)
-    k_max = min(greatest_count(masses.sum()), len(masses))
-    return _choose(
-        Candidates(linkage, tree, atoms, average, Z, graph, path, k_max, least, null),
-        n_clusters,
-        method,
+    n = path.n_samples
+    if n == 1 or path.scale <= 0 or not len(path):
+        return _alike(path)
+    linkage = path.to_linkage() if boundaries is None else boundaries.linkage
+    k_max = min(greatest_count(path.masses.sum()), n)
+    table, k, name = _count(
+        Z, path, boundaries, linkage, k_max, n_clusters, method, min_cluster_size
+    )
+    labels = held(path, cut(linkage, k))
+    k = int(labels.max()) + 1
+    gamma = gamma_of(path, labels)
+    if boundaries is None:
+        verdict = "not tested: the fusions of a path carry no level for noise"
+        return Selection(labels, k, gamma, linkage, name, table, verdict=verdict)
+    layers = _layers(path, boundaries, k)
+    return Selection(
+        labels=labels,
+        n_clusters=k,
+        gamma=gamma,
+        linkage=linkage,
+        method=name,
+        table=table,
+        confidence=layers[0].confidence,
+        verdict="structure" if boundaries.count > 1 else "no structure",
+        layers=layers,
     )
 
 
@@ -159,18 +173,25 @@ def select_at(
     2
     """
     tree = ward_tree(A, masses)
+    verdict = "not tested: one γ shows no path along which clusters could be held apart"
     if labels == "fusion" or (labels == "auto" and n_clusters is None and method == "auto"):
-        return Selection(fused, int(fused.max()) + 1, gamma, tree, "fusion")
+        return Selection(fused, int(fused.max()) + 1, gamma, tree, "fusion", verdict=verdict)
     sse = sse_curve(tree)
     score = elbow_scores(sse)
     count = np.arange(1, len(score) + 1)
     table = {"n_clusters": count, "score": score, "sse": sse[: len(score)]}
     k = int(n_clusters or np.argmax(score) + 1)
     name = "given" if n_clusters is not None else "elbow"
-    verdict = "structure" if k > 1 else "one cluster"
-    return Selection(
-        cut(tree, k), k, gamma, tree, name, table, runner_up=runner_up(score, k), verdict=verdict
-    )
+    return Selection(cut(tree, k), k, gamma, tree, name, table, verdict=verdict)
+
+
+def check_complete(path: ClusterPath) -> None:
+    """Refuse a path that was interrupted: clusters that it did not reach would not be compared."""
+    if not path.complete:
+        raise ValueError(
+            f"the path was interrupted after {len(path)} values of γ, and nothing can be selected "
+            "on a part of it: solve it to its end"
+        )
 
 
 def best_count(score: Floats) -> int:
@@ -178,105 +199,93 @@ def best_count(score: Floats) -> int:
     return int(np.argmax(score)) + 1 if score.max() > 0 else 1
 
 
-def runner_up(score: Floats, k: int) -> int | None:
-    """Best number of clusters after k, or None if there is no other candidate."""
-    others = np.where(np.arange(1, len(score) + 1) == k, -np.inf, score)
-    best = int(np.argmax(others))
-    return best + 1 if np.isfinite(others[best]) else None
+def _count(
+    Z: Floats,
+    path: ClusterPath,
+    boundaries: Boundaries | None,
+    linkage: Floats,
+    k_max: int,
+    n_clusters: int | None,
+    method: str | Selector,
+    least: int | None,
+) -> tuple[dict[str, np.ndarray], int, str]:
+    """The table of the candidates, the number of clusters and what chose it."""
+    table: dict[str, np.ndarray] = {"n_clusters": np.arange(1, k_max + 1)}
+    if boundaries is not None:
+        table["height"] = np.array([boundaries.height(k) for k in range(1, k_max + 1)])
+        table["clarity"] = np.array([boundaries.clarity(k) for k in range(1, k_max + 1)])
+    selector = SELECTORS[method] if isinstance(method, str) else method
+    if selector is None and boundaries is None:
+        method, selector = "lifetime", SELECTORS["lifetime"]
+    if selector is not None:
+        table["score"] = selector(Candidates(linkage, Z, path, k_max))
+    if n_clusters is not None:
+        return table, int(n_clusters), "given"
+    if selector is None:
+        assert boundaries is not None
+        return table, boundaries.count, boundaries.kind
+    score = table["score"].copy()
+    for k in range(2, k_max + 1) if least else ():
+        if np.bincount(cut(linkage, k), path.masses).min() < least:
+            score[k - 1] = -np.inf
+    name = method if isinstance(method, str) else getattr(method, "__name__", "callable")
+    return table, best_count(score), name
 
 
-def _choose(c: Candidates, n_clusters: int | None, method: str | Selector) -> Selection:
-    if n_clusters is not None and method == "auto":
-        method = "conductance"  # the table needs no null
-    score = (SELECTORS[method] if isinstance(method, str) else method)(c)
-    agreement = stability(c)
-    ranges, length = c.lifetimes
-    table = {
-        "n_clusters": np.arange(1, c.k_max + 1),
-        "score": score,
-        "sse": c.sse,
-        "gamma_low": ranges[:, 0],
-        "gamma_high": ranges[:, 1],
-        "lifetime": length,
-        "stability": agreement,
-    }
-    verdict = "structure"
-    if n_clusters is None and method == "auto" and c.null and not c.null.has_structure():
-        k, name, verdict = 1, "auto", "no structure"
-    elif n_clusters is None:
-        k = best_count(np.where(_large_enough(c), score, -np.inf))
-        name = method if isinstance(method, str) else getattr(method, "__name__", "callable")
-    else:
-        k, name = int(n_clusters), "given"
-    labels = cut(c.linkage, k)
-    if c.average is not None and k <= len(c.tree) + 1:
-        labels = canonical(refine(c.average, cut(c.tree, k))[c.atoms])
-    return Selection(
-        labels=labels,
-        n_clusters=k,
-        gamma=representative_gamma(c.path, labels, c.Z),
-        linkage=c.linkage,
-        method=name,
-        table=table,
-        confidence=float(np.clip(agreement[k - 1], 0.0, 1.0)) if k <= c.k_max else float("nan"),
-        runner_up=runner_up(score, k),
-        verdict="one cluster" if k == 1 and verdict == "structure" else verdict,
-    )
+def held(path: ClusterPath, labels: Ints) -> Ints:
+    """The labels, each fused cluster of the first γ whole: in the cluster of its first sample."""
+    fused = path.labels(step=0)
+    return canonical(labels[first(fused)][fused])
 
 
-def _large_enough(c: Candidates) -> np.ndarray:
-    """Which candidates split no group of samples and have no cluster below the least mass."""
-    mass = np.bincount(c.atoms, c.path.masses)
-    smallest = np.zeros(c.k_max)
-    for k, label in enumerate(c.cuts.labels(c.k_max)):
-        smallest[k] = np.bincount(label, mass).min()
-    return (smallest > 0) & (smallest >= c.min_cluster_size)
-
-
-def representative_gamma(path: ClusterPath, labels: Ints, Z: Floats) -> float:
-    """γ whose centroids go with the labels.
-
-    That is the first γ at which the fused clusters are the labels; failing that, the γ at which
-    most samples are nearest to the mean centroid of their own cluster, so that prediction agrees
-    with the labels, and among equals the one at which the clusters explain most of the spread of
-    the centroids. Where two of the clusters have met, prediction could not tell them apart.
+def gamma_of(path: ClusterPath, labels: Ints) -> float:
+    """The first γ at which the fused clusters are the labels; failing that, the greatest at which
+    each of them lies inside one label.
     """
+    wanted, inside = canonical(labels), 0
     k = int(labels.max()) + 1
-    for step in np.flatnonzero(path.n_clusters == k):
-        if (path.labels(step=int(step)) == canonical(labels)).all():
-            return float(path.gammas[step])
-    if k == 1:  # its centroid is the mean at every γ: the nearest to a γ at which all has fused
-        return float(path.gammas[-1])
-    rows = Z - path.origin if path.origin.size else Z
-    rows = rows @ path.basis if path.basis.size else rows  # what is left out is no cluster's
-    mass = np.bincount(labels, path.masses, k).astype(np.float64)
-    best, gamma = (-1.0, -1.0), float(path.gammas[0])
-    for step in np.flatnonzero(path.n_clusters >= k):
+    for step in np.flatnonzero(path.n_clusters >= k)[::-1]:
         fused = path.labels(step=int(step))
-        centers, weight = path.centers[step], np.bincount(fused, path.masses).astype(np.float64)
-        share = sparse.csr_array((path.masses, (labels, fused)), shape=(k, len(weight)))
-        means = np.asarray(share @ centers) / mass[:, None]
-        nearest = ((means**2).sum(axis=1) - 2 * (rows @ means.T)).argmin(axis=1)
-        right = float(path.masses @ (nearest == labels))
-        quality = (right, _explained(means, mass, centers, weight))
-        if quality > best:
-            best, gamma = quality, float(path.gammas[step])
-    return gamma
+        if (wanted == wanted[first(fused)][fused]).all():
+            inside = int(step)
+            break
+    for step in range(inside, -1, -1):  # the first of the γ with the same clusters
+        if path.n_clusters[step] != path.n_clusters[inside] or path.n_clusters[inside] != k:
+            break
+        inside = step
+    return float(path.gammas[inside])
 
 
-def _explained(means: Floats, mass: Floats, centers: Floats, weight: Floats) -> float:
-    """Share of the spread of weighted centroids that lies between the means of the clusters."""
-    middle = weight @ centers / weight.sum()
-    total = float(weight @ ((centers - middle) ** 2).sum(axis=1))
-    between = float(mass @ ((means - middle) ** 2).sum(axis=1))
-    return between / total if total > 0 else 0.0
+def _layers(path: ClusterPath, boundaries: Boundaries, chosen: int) -> tuple[Layer, ...]:
+    """The chosen number of clusters, then those that stand out, the clearest first."""
+    most = min(int((boundaries.heights > 1.0).sum()) + 1, greatest_count(path.masses.sum()))
+    others = [k for k in range(2, most + 1) if k != chosen and boundaries.clarity(k) >= CLEAR]
+    others.sort(key=lambda k: -boundaries.clarity(k))
+    layers = []
+    for k in [chosen, *others[:LAYERS]]:
+        labels = held(path, boundaries.labels(k))
+        steps = [
+            int(t)
+            for t in np.flatnonzero(path.n_clusters == k)
+            if (path.labels(step=int(t)) == canonical(labels)).all()
+        ]
+        ends = (float(path.gammas[steps[0]]), float(path.gammas[steps[-1]])) if steps else None
+        layers.append(Layer(k, labels, ends or (np.nan, np.nan), confidence(boundaries, k)))
+    return tuple(layers)
 
 
-def _alike(masses: Floats, path: ClusterPath) -> Selection:
+def confidence(boundaries: Boundaries, k: int) -> float:
+    """How sure k clusters are, 0 to 1, from how far the boundaries are from the level."""
+    kept, dropped = boundaries.height(k), boundaries.height(k + 1)
+    margin = min(np.log(max(kept, 1e-3)), -np.log(max(dropped, 0.25)))
+    return float(1.0 / (1.0 + np.exp(-4.0 * margin)))
+
+
+def _alike(path: ClusterPath) -> Selection:
     """All samples are equal: one cluster, whatever was asked for."""
-    n = len(masses)
-    first = np.arange(n)
-    linkage = join(np.column_stack([first[:-1], first[1:]]), np.zeros(n - 1), n)
+    n = path.n_samples
+    samples = np.arange(n)
+    linkage = join(np.column_stack([samples[:-1], samples[1:]]), np.zeros(n - 1), n)
     gamma = float(path.gammas[0]) if len(path) else 0.0
     labels = np.zeros(n, dtype=np.int64)
     return Selection(labels, 1, gamma, linkage, "alike", confidence=1.0, verdict="one cluster")

@@ -113,7 +113,10 @@ def solve_problem(
     still = np.zeros((len(problem.edges), problem.Z.shape[1]))
     if duality_gap(problem, problem.Z, still) == 0.0:
         return Solution(problem.Z.copy(), still, 0.0, 0.0, Status.CONVERGED, 0)
-    return run(problem, target, None if max_iter is None else int(max_iter), dual)
+    found = run(problem, target, None if max_iter is None else int(max_iter), dual)
+    if not isinstance(found, Solution):
+        raise ValueError(f"solver must return a Solution, but {run!r} returned {found!r}")
+    return found
 
 
 def check_range(problem: Problem) -> None:

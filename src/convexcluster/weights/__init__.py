@@ -8,23 +8,29 @@ ties in :mod:`~convexcluster.weights.neighbors`, the edges that join components 
 from .build import (
     FEW_FEATURES,
     automatic_graph,
+    automatic_nearest,
     automatic_neighbors,
     build_graph,
     connected,
     user_graph,
 )
 from .formulas import WEIGHTS, Neighbourhood, local_scales
-from .neighbors import LOOPED
+from .neighbors import LOOPED, Nearest
+from .valleys import valleys, with_valleys
 
 __all__ = [
     "FEW_FEATURES",
     "LOOPED",
     "WEIGHTS",
+    "Nearest",
     "Neighbourhood",
     "automatic_graph",
+    "automatic_nearest",
     "automatic_neighbors",
     "build_graph",
     "connected",
     "local_scales",
     "user_graph",
+    "valleys",
+    "with_valleys",
 ]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.spatial import KDTree
+from sklearn.metrics import pairwise_distances_argmin_min
 from sklearn.neighbors import NearestNeighbors
 
 from ..graph import components
@@ -15,36 +16,94 @@ from ..kernels import Samples, is_sparse
 from ..problem import Floats, Ints
 from .neighbors import TREE_DIMENSION, edge_lengths
 
+# Components up to which each one is searched by itself, a pass over all samples. Of twice as many
+# the passes take as long as the log₂(components) searches by bits that are taken beyond.
+FEW_COMPONENTS = 64
+
+# Share of the largest norm by which distances from matrix products, ‖x‖² − 2x·y + ‖y‖², may be off:
+# √(d ε) for d in the thousands. Less may lose the shortest edge, more costs a few comparisons.
+SLACK = 1e-6
+
 
 def joining_edges(X: Samples, labels: Ints, *, precomputed: bool = False) -> Ints:
     """The shortest edges that make components one: a minimum spanning tree of the components.
 
-    Each round joins every component to its nearest other one. Two components differ in some bit of
-    their numbers, so log₂(components) searches between the samples with that bit 0 and 1 find the
-    nearest foreign sample of all, and no distance matrix is formed.
+    Each round joins every component to its nearest other one. Where there are few, the largest does
+    not search: the others find it.
     """
     from ..loops.clusters import forest  # late: it loads numba
 
     edges = np.empty((0, 2), dtype=np.int64)
+    metric = "precomputed" if precomputed else "euclidean"
+    dense = not precomputed and not is_sparse(X)
+    squares = np.einsum("ik,ik->i", X, X) if dense else np.empty(0)
+    pieces = labels
     while (count := int(labels.max()) + 1) > 1:
-        far, length = _nearest_foreign(X, labels, count, precomputed)
+        if dense and pieces.max() < FEW_COMPONENTS:
+            largest = np.bincount(labels).argmax()
+            searching = np.unique(pieces[labels != largest])
+            found = [_shortest_out(X, squares, pieces == p, labels) for p in searching]
+            near, far = np.array(found).T
+            length = edge_lengths(X, np.array(found))
+        else:
+            near = np.arange(len(labels))
+            far, length = _nearest_foreign(X, labels, count, precomputed)
         # the shortest edge out of each component; ties by sample, so that no cycle can form twice
-        order = np.lexsort((np.arange(len(labels)), length))
-        _, first = np.unique(labels[order], return_index=True)
-        near = order[first]
-        pairs = np.unique(np.sort(np.column_stack([near, far[near]]), axis=1), axis=0)
-        lengths = edge_lengths(X, pairs, metric="precomputed" if precomputed else "euclidean")
-        order = np.argsort(lengths, kind="stable")
+        order = np.lexsort((near, length))
+        shortest = order[np.unique(labels[near[order]], return_index=True)[1]]
+        pairs = np.column_stack([near[shortest], far[shortest]])
+        pairs = np.unique(np.sort(pairs, axis=1), axis=0)
+        order = np.argsort(edge_lengths(X, pairs, metric=metric), kind="stable")
         pairs = pairs[np.sort(order[forest(labels[pairs[order]], count)])]  # without cycles
         labels = components(labels[pairs], count)[labels]
+        pieces = pieces if pieces.max() < FEW_COMPONENTS else labels
         edges = np.vstack([edges, pairs])
     return edges
+
+
+def _shortest_out(X: Floats, squares: Floats, piece: np.ndarray, labels: Ints) -> Ints:
+    """The shortest pair of a sample of ``piece`` and one of another label; ``squares`` are ‖x‖².
+
+    Let c and r be the centre and radius of the piece. The pair is no longer than u, found by going
+    to and fro between nearest samples; so a sample y with ‖y − c‖ > r + u is not in the pair. The
+    same holds with the two sides exchanged.
+    """
+
+    def distances(y: Floats) -> Floats:
+        return np.sqrt(np.maximum(squares - 2.0 * (X @ y) + y @ y, 0.0))
+
+    own = np.flatnonzero(piece)
+    rest = np.flatnonzero(labels != labels[own[0]])
+    to = distances(X[own].mean(axis=0))
+    pair = -1, int(rest[to[rest].argmin()])
+    while True:
+        i = int(own[distances(X[pair[1]])[own].argmin()])
+        if i == pair[0]:
+            break
+        pair = i, int(rest[distances(X[i])[rest].argmin()])
+    slack = SLACK * float(np.sqrt(squares.max()))
+    u = float(edge_lengths(X, np.array([pair]))[0]) + slack
+    rest = rest[to[rest] <= u + to[own].max()]
+    back = distances(X[rest].mean(axis=0))
+    own = own[back[own] <= u + back[rest].max()]
+    if X.shape[1] <= TREE_DIMENSION:
+        tree = KDTree(X[own])
+        length, found = map(np.asarray, tree.query(X[rest], distance_upper_bound=u * (1 + SLACK)))
+    else:
+        found, length = pairwise_distances_argmin_min(X[rest], X[own])
+    close = np.flatnonzero(length <= length.min() + slack)
+    pairs = np.column_stack([own[found[close]], rest[close]])
+    return pairs[edge_lengths(X, pairs).argmin()]
 
 
 def _nearest_foreign(
     X: Samples, labels: Ints, count: int, precomputed: bool
 ) -> tuple[Ints, Floats]:
-    """Nearest sample of another component, and its distance, for every sample."""
+    """Nearest sample of another component, and its distance, for every sample.
+
+    Two components differ in some bit of their numbers, so log₂(components) searches between the
+    samples with that bit 0 and 1 find it, and no distance matrix is formed.
+    """
     far = np.zeros(len(labels), dtype=np.int64)
     length = np.full(len(labels), np.inf)
     for bit in range(int(count - 1).bit_length()):

@@ -15,6 +15,7 @@ from ..kernels.checks import round_off
 from ..problem import Floats, check_graph, check_masses, check_samples
 from .bridges import joining_edges
 from .formulas import FLOOR, WEIGHTS, Neighbourhood
+from .neighbors import Nearest
 
 
 def build_graph(
@@ -29,6 +30,7 @@ def build_graph(
     normalize: bool = False,
     metric: str = "manhattan",
     distinct: bool = False,
+    nearest: Nearest | None = None,
 ) -> Graph:
     """Build the graph of weights, or check the user's.
 
@@ -58,6 +60,9 @@ def build_graph(
         of an embedding, need "euclidean".
     distinct : bool
         Whether X is checked and no two of its rows are equal: then neither is looked at again.
+    nearest : Nearest, optional
+        Neighbours of the rows by ``metric``, at least as many as are needed, where they are known;
+        for ``local`` and ``mutual`` weights.
 
     Returns
     -------
@@ -85,7 +90,7 @@ def build_graph(
         if weights not in WEIGHTS:
             raise ValueError(f"weights {weights!r} are unknown: use one of {', '.join(WEIGHTS)}")
         metric = "precomputed" if precomputed else metric
-        near = Neighbourhood(k, bandwidth, m, metric, connect, distinct)
+        near = Neighbourhood(k, bandwidth, m, metric, connect, distinct, nearest)
         graph = WEIGHTS[weights](X, near)
         keep = graph.weights > 0  # far pairs whose Gaussian is 0 are dropped
         graph = Graph(graph.edges[keep], graph.weights[keep])
@@ -117,23 +122,23 @@ def automatic_graph(
     n_neighbors: int,
     masses: Floats,
     features: bool = True,
-    scored: bool = False,
     distinct: bool = False,
     metric: str = "auto",
+    nearest: Nearest | None = None,
 ) -> Graph:
     """Build the graph of the defaults, with mean weighted degree 1, so that γ has one scale.
 
     Of at most three features distances are Euclidean, since turning the axes must change nothing,
     and neighbours mutual. Of more features distances are Manhattan's and neighbours one-sided too.
-    The columns of an embedding are no ``features``, and its distances are Euclidean. A graph whose
-    cuts are ``scored`` has one-sided neighbours too: with more edges it is known better how hard a
-    curve is to cut. Of ``distinct`` rows, checked, no two are equal. A ``metric`` that is given has
-    precedence; with "precomputed" X holds distances.
+    The columns of an embedding are no ``features``, and its distances are Euclidean. Of
+    ``distinct`` rows, checked, no two are equal. A ``metric`` that is given has precedence; with
+    "precomputed" X holds distances. ``nearest`` are those of :func:`automatic_nearest`, where they
+    are known.
     """
     features = features and metric != "precomputed"
     usual, asked = automatic_neighbors(X, n_neighbors, features=features)
     metric = usual if metric == "auto" else metric
-    only_mutual = features and X.shape[1] <= FEW_FEATURES and not scored
+    only_mutual = features and X.shape[1] <= FEW_FEATURES
     return build_graph(
         X,
         "mutual" if only_mutual else "local",
@@ -143,7 +148,14 @@ def automatic_graph(
         normalize=True,
         metric=metric,
         distinct=distinct,
+        nearest=nearest,
     )
+
+
+def automatic_nearest(X: Samples, n_neighbors: int, *, features: bool = True) -> Nearest:
+    """The neighbours that the graph of the defaults is made of."""
+    metric, asked = automatic_neighbors(X, n_neighbors, features=features)
+    return Nearest.of(X, min(asked, X.shape[0] - 1), metric=metric)
 
 
 def automatic_neighbors(X: Samples, n_neighbors: int, *, features: bool = True) -> tuple[str, int]:
@@ -165,7 +177,10 @@ def user_graph(given: Any, n: int) -> Graph:
         raise ValueError(
             f"weights are missing: pass one of {', '.join(WEIGHTS)}, a matrix or (edges, weights)"
         )
-    W = sparse.csr_array(given if is_sparse(given) else np.asarray(given, dtype=np.float64))
+    try:
+        W = sparse.csr_array(given if is_sparse(given) else np.array(given, np.float64, ndmin=2))
+    except (TypeError, ValueError):
+        raise ValueError(f"weights must be {n} × {n} numbers, one row per sample") from None
     if W.shape != (n, n):
         raise ValueError(f"weights must be {n} × {n}, one row per sample, got {W.shape}")
     W = W.astype(np.float64)

@@ -26,7 +26,7 @@ from ..numerics.memory import check_memory
 from ..partition import distinct_rows
 from ..problem import Floats, Ints
 from .bridges import joining_edges
-from .neighbors import edge_lengths, nearest_neighbors, tied_neighbors
+from .neighbors import Nearest, edge_lengths, nearest_neighbors, tied_neighbors
 
 # Of d²/(s_i s_j) in local weights. ½ and ¾ do equally well on measured data, ¾ and 1 on curves.
 EXPONENT = 0.75
@@ -46,6 +46,7 @@ class Neighbourhood:
     metric: str = "euclidean"  # "precomputed" if X is a matrix of distances
     connect: bool = False  # whether the shortest edges that join the components are added
     distinct: bool = False  # whether no two samples are known to be equal
+    nearest: Nearest | None = None  # by the same metric, where they are known
 
     @property
     def precomputed(self) -> bool:
@@ -151,7 +152,7 @@ def _gaussian(X: Samples, edges: Ints, near: Neighbourhood) -> Floats:
     if sigma == "auto":
         scales = local_scales(X, max(1, near.k), metric=near.metric, distinct=near.distinct)
         sigma = float(scales.mean()) or 1.0
-    elif isinstance(sigma, str) or not np.isfinite(sigma) or sigma <= 0:
+    elif isinstance(sigma, str) or not np.isfinite(float(sigma)) or sigma <= 0:
         raise ValueError(f'bandwidth of the weights must be "auto" or a number > 0: {sigma!r}')
     return np.exp(-0.5 * (edge_lengths(X, edges, metric=near.metric) / float(sigma)) ** 2)
 
@@ -174,7 +175,7 @@ def _tied_pairs(X: Samples, near: Neighbourhood) -> tuple[Ints, Floats, Floats, 
     n, k = X.shape[0], near.k
     if k < 1:
         return np.empty((0, 2), dtype=np.int64), np.empty(0), np.zeros(n), np.empty(0, dtype=bool)
-    pairs, share, scale = tied_neighbors(X, k, metric=near.metric)
+    pairs, share, scale = tied_neighbors(X, k, metric=near.metric, nearest=near.nearest)
     if not near.distinct and not is_sparse(X) and len(distinct_rows(X)[0]) < n:
         scale = local_scales(X, k, metric=near.metric)
     low, high = np.sort(pairs, axis=1).T

@@ -6,6 +6,7 @@ computed from differences of the pair, so that a pair has one distance and dupli
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from importlib.util import find_spec
 
 import numpy as np
@@ -13,6 +14,7 @@ from scipy import sparse
 from scipy.spatial import KDTree
 from sklearn.neighbors import NearestNeighbors
 
+from ..graph import edge_lengths as row_distances
 from ..kernels import Samples, is_sparse
 from ..problem import Floats, Ints
 
@@ -68,20 +70,39 @@ def nearest_neighbors(X: Samples, k: int, *, metric: str = "euclidean") -> Ints:
     return search.kneighbors(return_distance=False).astype(np.int64)
 
 
-def tied_neighbors(X: Samples, k: int, *, metric: str = "euclidean") -> tuple[Ints, Floats, Floats]:
+@dataclass(frozen=True, slots=True)
+class Nearest:
+    """The nearest others of every sample: found once, for all graphs and scales of a fit."""
+
+    index: Ints  # (n, w), nearest first
+    length: Floats  # (n, w)
+
+    @classmethod
+    def of(cls, X: Samples, k: int, *, metric: str = "euclidean") -> Nearest:
+        """As many as :func:`tied_neighbors` looks at for k neighbours."""
+        n = X.shape[0]
+        wide = min(2 * k + 1, n - 1)
+        if metric == "manhattan":
+            return cls(*_nearest_manhattan(X, wide))
+        near = nearest_neighbors(X, wide, metric=metric)
+        return cls(near, _lengths(X, np.arange(n), near, metric))
+
+
+def tied_neighbors(
+    X: Samples, k: int, *, metric: str = "euclidean", nearest: Nearest | None = None
+) -> tuple[Ints, Floats, Floats]:
     """Pairs (i, j), j near i, with shares that sum to k or a little more; and the k-th distances.
 
     Features of few values tie many distances, and which of the tied samples comes first is an
     accident of their order. All samples tied at the k-th distance are neighbours unless that makes
-    more than 2k of them; then they share the places that are left.
+    more than 2k of them; then they share the places that are left. ``nearest`` are those for k or
+    more neighbours, where they are known.
     """
     n = X.shape[0]
+    if nearest is None:
+        nearest = Nearest.of(X, k, metric=metric)
     wide = min(2 * k + 1, n - 1)
-    if metric == "manhattan":
-        near, length = _nearest_manhattan(X, wide)
-    else:
-        near = nearest_neighbors(X, wide, metric=metric)
-        length = _lengths(X, np.arange(n), near, metric)
+    near, length = nearest.index[:, :wide], nearest.length[:, :wide]
     pairs, share, _, scale = _tied(X, np.arange(n), near, length, k, metric, n)
     return pairs, share, scale
 
@@ -235,12 +256,4 @@ def edge_lengths(X: Samples, edges: Ints, *, metric: str = "euclidean") -> Float
         from ..loops.distances import pair_lengths
 
         return pair_lengths(_plain(X), np.ascontiguousarray(i), np.ascontiguousarray(j))
-    out = np.empty(len(edges))
-    step = max(1, 4_000_000 // max(1, X.shape[1]))
-    for s in range(0, len(edges), step):
-        difference = X[i[s : s + step]] - X[j[s : s + step]]
-        if is_sparse(difference):
-            out[s : s + step] = np.sqrt(difference.multiply(difference).sum(axis=1))
-        else:
-            out[s : s + step] = np.sqrt(np.einsum("ek,ek->e", difference, difference))
-    return out
+    return row_distances(X, edges)

@@ -1,0 +1,1 @@
+"""The campaign that tries to break what docs/reliability.md promises: ``python -m fuzz``."""

@@ -1,0 +1,66 @@
+"""A tree of boundaries between clusters, and which of them stand.
+
+The tree is a linkage whose heights say how clearly the two sides of a merge are apart, in units of
+what it takes to stand: 1 is the level that structureless data hardly reach. Where a boundary
+reaches 1, those down to ``beside`` may stand too, and the widest gap (in ratio) between two heights
+from 1 down to there says which: of data that have clusters a boundary is more easily believed. The
+clusters are those of that cut; another number of clusters is another cut of the same tree.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from .numerics.linkage import cut
+from .problem import Floats, Ints
+
+# Heights below this share are alike: how faint the boundaries are that do not count says nothing.
+FAINT = 0.25
+
+
+@dataclass(frozen=True)
+class Boundaries:
+    """Boundaries between n points, from the faintest to the clearest."""
+
+    linkage: Floats  # (n − 1, 4), SciPy's format
+    kind: str  # what was measured: "valleys" of the density or "tension" of the path
+    beside: float = 1.0  # the level of a boundary beside one that stands
+    edges: Ints = field(default_factory=lambda: np.empty((0, 2), dtype=np.int64))
+    # (n − 1, 2): neighbours over which the sides meet, for each merge; empty if not known
+
+    @cached_property
+    def heights(self) -> Floats:
+        """Height of each boundary, the clearest first."""
+        return self.linkage[::-1, 2]
+
+    @cached_property
+    def count(self) -> int:
+        """Number of clusters, told nothing."""
+        h = self.heights
+        sure, most = int((h > 1.0).sum()), int((h > min(self.beside, 1.0)).sum())
+        if not sure:
+            return 1
+        # the last boundary that is kept, over the first that is not
+        gaps = [self.clarity(k) for k in range(sure + 1, most + 2)]
+        return sure + 1 + int(np.argmax(gaps))
+
+    def labels(self, n_clusters: int | None = None) -> Ints:
+        """The cut into ``n_clusters``, or into :attr:`count`."""
+        return cut(self.linkage, self.count if n_clusters is None else n_clusters)
+
+    def height(self, n_clusters: int) -> float:
+        """The faintest boundary between ``n_clusters`` clusters; ∞ for one, 0 for too many."""
+        if n_clusters == 1:
+            return float(np.inf)
+        return float(self.heights[n_clusters - 2]) if n_clusters <= len(self.heights) + 1 else 0.0
+
+    def clarity(self, n_clusters: int) -> float:
+        """How far the boundaries between ``n_clusters`` clusters stand above the next, as a ratio.
+
+        The level stands for the boundaries of one cluster, and heights below ``FAINT`` are alike.
+        """
+        kept = min(self.height(n_clusters), np.inf if n_clusters > 1 else 1.0)
+        return float(max(kept, FAINT) / max(self.height(n_clusters + 1), FAINT))

@@ -1,0 +1,136 @@
+"""One cluster of moderate size in its own coordinates: corrected flows where electrical ones fail.
+
+Input is a cluster, the reduced optimum at one γ and how far it may be off; output is whether the
+cluster is whole, and what its flow misses. The demands b_i of
+:mod:`~convexcluster.certificate.proof` have the Gram matrix B, known entry by entry to ν β_i β_j,
+and b̃ with b̃ b̃ᵀ ≈ B are coordinates of vectors with Σ ‖b_i − b̃_i‖² ≤ ‖B − b̃ b̃ᵀ‖_* (Powers and
+Størmer, Commun. Math. Phys. 16, 1970). A flow Λ within capacity misses a balanced demand e with
+
+    ‖e‖ ≤ ‖b̃ − DᵀΛ‖ + √‖B − b̃ b̃ᵀ‖_* + γ‖(Σ_s (w_is + m_iW_ts/m_t) T_s)_i‖,
+
+T_s how far the direction to s may turn; the slack of the flow must absorb it
+(:func:`~convexcluster.certificate.flows.absorbable`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.linalg import eigh
+
+from ..graph import incidence
+from ..partition import fused
+from ..problem import Floats, Ints, Problem, Solution
+from .flows import absorbable, route
+from .proof import Proof, State
+from .rounding import OWN, roundings
+from .routing import Inside
+
+# Samples up to which a cluster has coordinates of its own: twice as many take eight times as long,
+# three seconds and more.
+LARGEST = 1_500
+
+# Eigenvalues of B below this share of the largest are left out of the flow. A hundred times as
+# large: what is left out no longer fits into slacks of a percent. As much less: more columns.
+NEGLIGIBLE = 1e-13
+
+# Corrections of a flow: forty reach the end of what they can on every set that was tried. Where a
+# solver may follow, what eight of them leave is faster solved.
+CORRECTIONS, FEW_CORRECTIONS = 40, 8
+
+# Shares of the capacity that a solver may use. The first leaves slack for what is not known of the
+# demand; clusters that need more are on the verge, and the last share shows how they fall apart.
+SHARES = 0.97, 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A corrected flow of one cluster.
+
+    Attributes
+    ----------
+    missing : float
+        How much of the demand the flow misses, with all that is not known of the coordinates.
+    energy : float
+        Σ ‖(what is missed)_i‖²/m_i, from above: twice what the cluster adds to the gap.
+    room : float
+        How much its slack can absorb.
+    parts : ndarray of shape (n,) or None
+        Into which pieces the cluster falls, where a solver found that it does.
+    """
+
+    missing: float
+    energy: float
+    room: float
+    parts: Ints | None = None
+
+    def holds(self, proof: Proof, t: int, gamma: float, turn: Floats) -> bool:
+        """Whether cluster t is whole if the directions to its neighbours turn by ``turn`` (q,)."""
+        if not np.isfinite(turn).all():
+            return False
+        own = proof.flows[t].inside
+        pull = own.pull + own.masses[:, None] / proof.mass[t] * own.pull.sum(axis=0)
+        turned = gamma * float(np.linalg.norm(pull @ turn)) if len(turn) else 0.0
+        return OWN * (self.missing + turned) <= self.room
+
+
+def hold(
+    proof: Proof, t: int, state: State, solve: Callable[[Problem], Solution] | None = None
+) -> Held | None:
+    """A corrected flow of cluster t at the γ of a state; None if it is too large.
+
+    Where corrections do not find one, ``solve`` may: the dual of the problem whose samples are
+    b_i/m_i is a flow, and capacities a little smaller leave slack on every edge.
+    """
+    own, gamma = proof.flows[t].inside, state.gamma
+    if own.n > LARGEST:
+        return None
+    m, total = own.masses, float(proof.mass[t])
+    K = proof.space.gram(own.samples, own.samples)
+    mean = K @ m / total
+    B = m[:, None] * ((K + K.T) / 2.0 - mean[:, None] - mean + float(m @ mean) / total) * m
+    beta = m * (own.sizes + float(m @ own.sizes) / total)
+    u, size, turn = proof.directions(t, state)
+    E = m[:, None] / total * own.pull.sum(axis=0) - own.pull
+    if len(own.near):
+        cross = proof.along(t, u) @ E.T
+        B += gamma * (cross + cross.T) + gamma**2 * E @ (u @ proof.G @ u.T) @ E.T
+        beta = beta + gamma * (np.abs(E) + own.pull) @ size
+    values, axes = eigh(B)
+    keep = values > NEGLIGIBLE * max(float(values[-1]), 0.0)
+    b = axes[:, keep] * np.sqrt(values[keep])
+    unknown = proof.noise + proof.space.noise + float(roundings(4 * own.n + own.crossing + 100))
+    off = float(np.linalg.norm(B - b @ b.T)) + unknown * float(beta @ beta)
+    off += float(roundings(own.n + 8)) * float(np.sum(b * b))
+    lost = float(np.sqrt(np.sqrt(own.n) * off))  # ‖·‖_* ≤ √n ‖·‖_F
+    c = gamma * own.w
+    one, nothing = np.zeros(own.n, dtype=np.int64), np.zeros((len(c), b.shape[1]))
+    rounds = CORRECTIONS if solve is None else FEW_CORRECTIONS
+    best = _measured(own, c, b, lost, route(own.edges, c, b, one, m, nothing, rounds))
+    if solve is None or best.holds(proof, t, gamma, turn) or own.n < 2:
+        return best
+    for share in SHARES:
+        solution = solve(Problem(b / m[:, None], own.edges, own.w, share * gamma, m))
+        found = _measured(own, c, b, lost, solution.Lam)
+        if found.missing - found.room < best.missing - best.room:
+            best = found
+        if best.missing <= best.room:
+            return best
+        parts = fused(solution.A, own.edges)
+    return replace(best, parts=parts if parts.any() else None)
+
+
+def _measured(own: Inside, c: Floats, b: Floats, lost: float, flow: Floats) -> Held:
+    """What a flow misses of the demand b, of whose coordinates ``lost`` is not known."""
+    m = own.masses
+    rest = np.linalg.norm(b - incidence(own.edges, own.n).T @ flow, axis=1)
+    carried = np.linalg.norm(flow, axis=1)
+    ends = np.bincount(own.edges.ravel(), np.repeat(carried, 2), own.n)
+    degree = np.bincount(own.edges.ravel(), minlength=own.n)
+    rest += roundings(degree + b.shape[1] + 8) * (ends + np.linalg.norm(b, axis=1))
+    missing = OWN * (float(np.linalg.norm(rest)) + lost)
+    energy = OWN * (float(np.sqrt((rest**2 / m).sum())) + lost / float(np.sqrt(m.min()))) ** 2
+    slack = c * (1.0 - roundings(b.shape[1] + 8)) - carried
+    return Held(missing, energy, absorbable(own.edges, slack, own.n))

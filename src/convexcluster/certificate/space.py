@@ -1,0 +1,211 @@
+"""The space in which a partition is proved: inner products of samples on demand, and their sums.
+
+Input are a function gram(rows, rows), masses and labels; K is never stored. The samples are put in
+the order of labels, and within a label of *cells*: connected pieces of the graph of some √n samples
+(:func:`layout`). One pass over K by pairs of cells gives all that a proof asks of K
+(:func:`sums`):
+
+    Q_ih = Σ_{j∈h} m_j k_ij   for the cells h of the label of i,     S_it = Σ_{j∈C_t} m_j k_ij.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from ..graph import components
+from ..partition import canonical
+from ..problem import Floats, Ints
+from .rounding import roundings
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """Inner products k_ij = ⟨φ_i, φ_j⟩ of samples in a Hilbert space.
+
+    Attributes
+    ----------
+    gram : callable
+        gram(rows, columns) -> block, for arrays of indices of samples.
+    sizes : ndarray of shape (n,)
+        s_i with |k_ij| ≤ s_i s_j; so s_i ≥ ‖φ_i‖.
+    noise : float
+        |gram_ij − k_ij| ≤ noise · s_i s_j.
+    places : ndarray of shape (n, d) or None
+        Where the samples are, if distance bounds k.
+    reach : float
+        Of samples whose ``places`` are further apart than that,
+    lost : float
+        |k_ij| ≤ lost · s_i s_j.
+    proviso : str
+        What was taken for granted, as the end of a sentence; empty if nothing was.
+    """
+
+    gram: Callable[[Ints, Ints], Floats]
+    sizes: Floats
+    noise: float
+    places: Floats | None = None
+    reach: float = np.inf
+    lost: float = 0.0
+    proviso: str = ""
+
+    @classmethod
+    def of_coordinates(cls, Z: Floats) -> Space:
+        """The rows of Z, about their mean."""
+        Z = Z - Z.mean(axis=0)
+        sizes = np.sqrt(np.einsum("ik,ik->i", Z, Z)) * (1.0 + roundings(Z.shape[1] + 4))
+
+        def gram(rows: Ints, columns: Ints) -> Floats:
+            return Z[rows] @ Z[columns].T
+
+        return cls(gram, sizes, float(roundings(Z.shape[1] + 4)))
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Samples in the order of labels and cells; a *place* is a position in that order.
+
+    Attributes
+    ----------
+    order : ndarray of shape (n,)
+        Sample at every place.
+    label, cell : ndarray of shape (n,)
+        Label and cell at every place, ascending.
+    starts : ndarray of shape (p + 1,)
+        First place of every cell.
+    cells : ndarray of shape (k + 1,)
+        First cell of every label.
+    edges : ndarray of shape (m, 2)
+        Places of the ends of every edge, ascending.
+    inside : ndarray of shape (m,)
+        Whether both ends have one label.
+    """
+
+    order: Ints
+    label: Ints
+    cell: Ints
+    starts: Ints
+    cells: Ints
+    edges: Ints
+    inside: np.ndarray
+
+    @property
+    def places(self) -> Ints:
+        """First place of every label, shape (k + 1,)."""
+        return self.starts[self.cells]
+
+
+# Samples of a cell, in units of √n. Twice as many: the dense flows inside cells cost four times as
+# much. Half: twice as many right-hand sides of the factor. γ_a differs by 2 % between 1 and 400.
+CELL = 0.7
+
+# Fewest and most samples of a cell: arrays of fewer than 8 cost what 8 cost; beyond 50,000 samples
+# cells of 200 keep the inverses in the cache, at the price of more right-hand sides.
+LEAST_CELL, LARGEST_CELL = 8, 200
+
+
+def layout(edges: Ints, labels: Ints, size: int | None = None) -> Layout | None:
+    """Order samples by label and cell; None if a label is not connected.
+
+    ``labels`` are numbered 0, 1, …; ``size`` is about the number of samples of a cell.
+    """
+    from ..loops.balls import balls  # late: it loads numba
+
+    n = len(labels)
+    if size is None:
+        size = int(np.clip(CELL * np.sqrt(n), LEAST_CELL, LARGEST_CELL))
+    inside = labels[edges[:, 0]] == labels[edges[:, 1]]
+    i, j = edges[inside].T
+    if (components(edges[inside], n) != canonical(labels)).any():
+        return None
+    graph = sparse.csr_array(
+        (np.ones(2 * len(i)), (np.concatenate([i, j]), np.concatenate([j, i]))), shape=(n, n)
+    )
+    seeds = np.random.default_rng(0).permutation(n)
+    start, near = graph.indptr.astype(np.int64), graph.indices.astype(np.int64)
+    cell = balls(start, near, labels, size, seeds)
+    order = np.lexsort((cell, labels))
+    cell, label = canonical(cell[order]), labels[order]
+    starts = np.searchsorted(cell, np.arange(int(cell[-1]) + 2))
+    cells = np.searchsorted(label[starts[:-1]], np.arange(int(label[-1]) + 2))
+    place = np.empty(n, dtype=np.int64)
+    place[order] = np.arange(n)
+    return Layout(order, label, cell, starts, cells, np.sort(place[edges], axis=1), inside)
+
+
+@dataclass(frozen=True, slots=True)
+class Sums:
+    """What a proof asks of K, by place.
+
+    Attributes
+    ----------
+    own : ndarray of shape (n, width)
+        Q_ih, cells h numbered within the label.
+    of_label : ndarray of shape (n, k)
+        S_it.
+    noise : float
+        Every entry Σ m_j k_ij is right up to noise · s_i Σ m_j s_j.
+    values : int
+        Kernel values that were computed.
+    """
+
+    own: Floats
+    of_label: Floats
+    noise: float
+    values: int
+
+
+def sums(space: Space, masses: Floats, at: Layout) -> Sums:
+    """One pass over K by pairs of cells; ``masses`` by place. Cells beyond reach are left out."""
+    n, p, starts = len(masses), len(at.starts) - 1, at.starts
+    label = at.label[starts[:-1]]
+    local = np.arange(p) - at.cells[label]
+    own = np.zeros((n, int(local.max()) + 1))
+    of_label = np.zeros((n, len(at.cells) - 1))
+    near_cells = _neighbours(space, at)
+    values = 0
+    for g in range(p):
+        a, b = starts[g], starts[g + 1]
+        near = near_cells(g)
+        lengths = starts[near + 1] - starts[near]
+        first = np.cumsum(lengths) - lengths
+        columns = np.repeat(starts[near] - first, lengths) + np.arange(int(lengths.sum()))
+        K = space.gram(at.order[a:b], at.order[columns])
+        values += K.size
+        down = masses[a:b] @ K  # sums over g itself, for the places of later cells
+        K = K * masses[columns]
+        across = np.add.reduceat(K, first, axis=1)  # sums over the near cells, for the places of g
+        same = label[near] == label[g]
+        own[a:b, local[near[same]]] = across[:, same]
+        groups = np.flatnonzero(np.diff(label[near], prepend=-1))
+        of_label[a:b, label[near[groups]]] += np.add.reduceat(across, groups, axis=1)
+        later = columns[b - a :]
+        of_label[later, label[g]] += down[b - a :]
+        later = later[: int(lengths[same].sum()) - (b - a)]  # of the same label, which come first
+        own[later, local[g]] = down[b - a : b - a + len(later)]
+    # a product, the sum over a cell, and the sum over cells
+    steps = int(np.diff(starts).max()) + p + 4
+    return Sums(own, of_label, space.noise + space.lost + float(roundings(steps)), values)
+
+
+def _neighbours(space: Space, at: Layout) -> Callable[[int], Ints]:
+    """The cells h ≥ g within reach of cell g, as a function of g."""
+    p = len(at.starts) - 1
+    if space.places is None:
+        return lambda g: np.arange(g, p)
+    X = space.places[at.order]
+    centre = np.add.reduceat(X, at.starts[:-1]) / np.diff(at.starts)[:, None]
+    away = np.sqrt(((X - centre[at.cell]) ** 2).sum(axis=1))
+    radius = np.maximum.reduceat(away, at.starts[:-1])
+    # distances computed from coordinates of this size are right to so much, and more
+    slack = 1e-12 * (float(np.abs(X).max()) + 1.0) * np.sqrt(X.shape[1])
+
+    def near(g: int) -> Ints:
+        apart = np.sqrt(((centre[g:] - centre[g]) ** 2).sum(axis=1)) - radius[g:] - radius[g]
+        found = g + np.flatnonzero(apart <= space.reach + slack)
+        return found if len(found) and found[0] == g else np.concatenate([[g], found])
+
+    return near

@@ -1,0 +1,69 @@
+"""Loops of connected cells in a graph, and of sums along a tree."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from ..problem import Floats, Ints
+
+
+@njit(cache=True, nogil=True)
+def balls(start: Ints, near: Ints, component: Ints, size: int, order: Ints) -> Ints:
+    """Connected cells of about ``size`` nodes: the cell of every node, numbered from 0.
+
+    Balls of a breadth-first search swallow ``size`` nodes each; what is left of less than half of
+    it goes to the nearest ball. Every component has a ball.
+    """
+    n = len(component)
+    cell = np.full(n, -1, np.int64)
+    queue, seeds = np.empty(n, np.int64), np.empty(n, np.int64)
+    seen = np.zeros(component.max() + 1, np.bool_)
+    count = 0
+    for root in order:
+        if cell[root] >= 0:
+            continue
+        head, tail = 0, 1
+        queue[0], cell[root] = root, count
+        while head < tail and tail < size:
+            v = queue[head]
+            head += 1
+            for q in range(start[v], start[v + 1]):
+                u = near[q]
+                if cell[u] < 0 and tail < size:
+                    cell[u] = count
+                    queue[tail] = u
+                    tail += 1
+        if 2 * tail >= size or not seen[component[root]]:
+            seen[component[root]] = True
+            seeds[count] = root
+            count += 1
+    cell[:] = -1  # all seeds grow at once, so that each node goes to the nearest
+    for c in range(count):
+        cell[seeds[c]] = c
+        queue[c] = seeds[c]
+    head, tail = 0, count
+    while head < tail:
+        v = queue[head]
+        head += 1
+        for q in range(start[v], start[v + 1]):
+            u = near[q]
+            if cell[u] < 0:
+                cell[u] = cell[v]
+                queue[tail] = u
+                tail += 1
+    return cell
+
+
+@njit(cache=True, nogil=True)
+def below(order: Ints, parent: Ints, values: Floats) -> Floats:
+    """Sum of the rows of ``values`` (n, r) over the subtree under every node.
+
+    ``order`` are the nodes of a tree, parents before children.
+    """
+    out = values.copy()
+    for at in range(len(order) - 1, 0, -1):
+        v = order[at]
+        for k in range(values.shape[1]):
+            out[parent[v], k] += out[v, k]
+    return out

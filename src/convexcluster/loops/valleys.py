@@ -1,0 +1,181 @@
+"""Compiled passes over neighbour lists: the k-NN density of weighted points, its modes and saddles.
+
+A mode is a point that has no denser neighbour; every other point climbs to its densest neighbour
+and so belongs to the basin of one mode. Points are visited by falling density: where a point
+touches two parts that were apart until now, they meet, and the point is their saddle.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from .clusters import find
+
+
+@njit(cache=True, nogil=True)
+def reach(near, lengths, masses, size, radius, slope, count):  # type: ignore[no-untyped-def]
+    """Log radius within which each point has the mass ``size``, beyond one unit of its own.
+
+    ``slope`` is the mean of log(radius/distance) over the neighbours inside, by mass: the inverse
+    of the dimension (Hill's estimate); ``count`` are the neighbours that it takes.
+    """
+    n, columns = near.shape
+    for i in range(n):
+        mass, last = masses[i] - 1.0, 0
+        while last < columns and (mass < size or last == 0):
+            mass += masses[near[i, last]]
+            last += 1
+        count[i] = last
+        edge = lengths[i, last - 1]
+        radius[i] = edge
+        total, inner = 0.0, 0.0
+        for c in range(last - 1):
+            m = masses[near[i, c]]
+            total += m
+            inner += m * (edge - lengths[i, c])
+        slope[i] = inner / total if total > 0.0 else 0.0
+
+
+@njit(cache=True, nogil=True)
+def smooth(near, count, values, out):  # type: ignore[no-untyped-def]
+    """Mean of the values of each point and its neighbours."""
+    for i in range(len(near)):
+        total = values[i]
+        for c in range(count[i]):
+            total += values[near[i, c]]
+        out[i] = total / (count[i] + 1)
+
+
+@njit(cache=True, nogil=True)
+def climb(near, count, order, rank, uphill, basin, parent, highest, lower, ends):  # type: ignore[no-untyped-def]
+    """Basins of the modes, and the saddles at which parts meet; returns the number of saddles.
+
+    ``order`` are the points by falling density, ``rank`` their places in it. ``uphill`` is the
+    densest neighbour of a point, the point itself at a mode. ``lower`` is the mode of the part
+    whose highest mode is the lower one, ``ends`` the two neighbours, saddle first, over which the
+    parts meet. ``parent`` and ``highest``, 0 … n − 1 at the beginning, are the parts at the end.
+    """
+    n = len(near)
+    start = np.zeros(n + 1, np.int64)
+    for i in range(n):
+        for c in range(count[i]):
+            start[near[i, c] + 1] += 1
+    for i in range(n):
+        start[i + 1] += start[i]
+    back, fill = np.empty(start[n], np.int64), start[:-1].copy()
+    for i in range(n):
+        for c in range(count[i]):
+            j = near[i, c]
+            back[fill[j]] = i
+            fill[j] += 1
+    met = 0
+    for t in range(n):
+        i = order[t]
+        own = count[i]
+        both = own + start[i + 1] - start[i]
+        best = t
+        for c in range(both):
+            j = near[i, c] if c < own else back[start[i] + c - own]
+            best = min(best, rank[j])
+        uphill[i] = order[best]
+        if best == t:
+            basin[i] = i
+            continue
+        basin[i] = basin[order[best]]
+        parent[i] = find(parent, order[best])
+        for c in range(both):
+            j = near[i, c] if c < own else back[start[i] + c - own]
+            if rank[j] < t:
+                met = meet(i, j, rank, parent, highest, lower, ends, met)
+    return met
+
+
+@njit(cache=True, nogil=True)
+def meet(i, j, rank, parent, highest, lower, ends, met):  # type: ignore[no-untyped-def]
+    """Join the parts of i and j, unless they are one, and return the number of saddles."""
+    a, b = find(parent, i), find(parent, j)
+    if a == b:
+        return met
+    if rank[highest[a]] > rank[highest[b]]:
+        a, b = b, a  # b has the lower mode
+    lower[met] = highest[b]
+    ends[met, 0], ends[met, 1] = i, j
+    parent[b] = a
+    return met + 1
+
+
+@njit(cache=True, nogil=True)
+def bridge(pairs, rank, parent, highest, lower, ends, met):  # type: ignore[no-untyped-def]
+    """Join the parts that never met over the given pairs, in their order."""
+    for t in range(len(pairs)):
+        met = meet(pairs[t, 0], pairs[t, 1], rank, parent, highest, lower, ends, met)
+    for i in range(len(parent)):
+        find(parent, i)
+
+
+@njit(cache=True, nogil=True)
+def judge(basin, lower, ends, depth, level, inner, least, masses, share):  # type: ignore[no-untyped-def]
+    """Depth of every valley in units of what it takes to stand: 1 and more stands.
+
+    ``depth`` must exceed ``level`` + ``inner`` × the deepest valley that failed on either side. A
+    valley beside a part of less mass than ``least`` has ``share`` 0.
+    """
+    n = len(basin)
+    parent, mass, failed = np.arange(n), np.zeros(n), np.zeros(n)
+    for i in range(n):
+        mass[basin[i]] += masses[i]
+    for t in range(len(lower)):
+        a = find(parent, lower[t])
+        b = find(parent, basin[ends[t, 0]])
+        if a == b:
+            b = find(parent, basin[ends[t, 1]])
+        enough = mass[a] >= least and mass[b] >= least
+        share[t] = depth[t] / (level[t] + inner * max(failed[a], failed[b])) if enough else 0.0
+        if share[t] > 1.0:
+            continue
+        parent[a] = b
+        mass[b] += mass[a]
+        failed[b] = max(failed[a], failed[b])
+        if enough:
+            failed[b] = max(failed[b], depth[t])
+
+
+@njit(cache=True, nogil=True)
+def sides(pairs, rank, mass, tops, least):  # type: ignore[no-untyped-def]
+    """The densest mode of either side of each boundary, and the mass of the lesser side.
+
+    ``pairs`` are modes, the faintest boundary first; ``mass`` is that of the basin of each mode.
+    """
+    parent, highest, total = np.arange(len(mass)), np.arange(len(mass)), mass.copy()
+    for t in range(len(pairs)):
+        a, b = find(parent, pairs[t, 0]), find(parent, pairs[t, 1])
+        tops[t, 0], tops[t, 1] = highest[a], highest[b]
+        least[t] = min(total[a], total[b])
+        if rank[highest[a]] > rank[highest[b]]:
+            a, b = b, a
+        parent[b] = a
+        total[a] += total[b]
+
+
+@njit(cache=True, nogil=True)
+def between(pairs, heights, first, second, out):  # type: ignore[no-untyped-def]
+    """Height of the boundary between two modes each: the least that joins them.
+
+    ``pairs`` with ``heights`` are the boundaries, the faintest first, over modes 0 … len(pairs).
+    """
+    n = len(pairs) + 1
+    parent, node, above = np.arange(n), np.arange(n), np.arange(2 * n - 1)
+    for t in range(n - 1):
+        a, b = find(parent, pairs[t, 0]), find(parent, pairs[t, 1])
+        above[node[a]] = above[node[b]] = n + t
+        parent[b] = a
+        node[a] = n + t
+    for q in range(len(first)):
+        a, b = first[q], second[q]
+        while a != b:
+            if a < b:
+                a = above[a]
+            else:
+                b = above[b]
+        out[q] = heights[a - n] if a >= n else 0.0

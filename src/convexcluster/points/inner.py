@@ -1,0 +1,126 @@
+"""Inner products of points in the full space of their kernel, on demand, for a proof.
+
+Input are points, output a :class:`~convexcluster.certificate.space.Space`: blocks of K and a bound
+on their rounding. Built-in kernels are known to be positive semi-definite and have derived bounds.
+A kernel that is not known to be has been looked at by the exact embedding, whose coordinates then
+serve; where that is too large the claim is made with a proviso.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.spatial.distance import cdist
+
+from ..certificate.rounding import UNIT, roundings
+from ..certificate.space import Space
+from ..kernels import Kernel, is_sparse
+from ..problem import Floats, Ints
+from .points import Points
+
+# Pairs so far apart have exp(−28.1) = 6e-13 and are left out. Further: more of K is computed.
+# Nearer: what is left out, (number of samples)² times, is no longer small beside the flows.
+FAR = 28.1
+
+# Features up to which distances are summed term by term, right to the last digits; for more a
+# matrix product is faster, and its rounding is of the size of ‖x‖².
+FEW = 8
+
+# Rounding of such products that is borne; beyond it distances are summed term by term again.
+BORNE = 1e-11
+
+# Accuracy of Bessel functions in Matérn kernels of any ν: SciPy states a few units in 1e-15.
+BESSEL = 1e-13
+
+
+def space_of(points: Points) -> Space:
+    """The space of the kernel; of cells of rows, whose means have no pre-image, the embedding."""
+    kernel, X = points.embedding.kernel, points.X
+    if points.cells is not None:
+        return Space.of_coordinates(points.Z)
+    if not is_sparse(X):
+        if kernel.name in ("rbf", "laplacian"):
+            return _of_distances(X, kernel)
+        if kernel.name == "linear":
+            return Space.of_coordinates(X)
+        if kernel.name == "cosine":
+            length = np.sqrt(np.einsum("ik,ik->i", X, X))[:, None]
+            return Space.of_coordinates(X / np.where(length > 0, length, 1.0))
+    if not _is_definite(kernel) and points.embedding.method == "exact":
+        return Space.of_coordinates(points.Z)
+    return _of_values(X, kernel)
+
+
+def _is_definite(kernel: Kernel) -> bool:
+    """Whether the formula is positive semi-definite whatever the samples are."""
+    if kernel.name == "polynomial":
+        return kernel.params.get("c", 1.0) >= 0 and kernel.params.get("scale", 1.0) >= 0
+    return kernel.name in ("rbf", "laplacian", "linear", "cosine", "matern")
+
+
+def _of_distances(X: Floats, kernel: Kernel) -> Space:
+    """exp(−‖x − y‖²/(2σ²)) or exp(−‖x − y‖₁/σ), with the distance beyond which it vanishes.
+
+    Summed term by term, t = ‖x − y‖ has a relative error γ_{d+8}, and t·exp(−t) ≤ 0.37; by a matrix
+    product of centred rows of lengths up to r its error is at most γ_{d+8}(2r)².
+    """
+    d, gauss = X.shape[1], kernel.name == "rbf"
+    sigma = float(kernel.params["bandwidth"])
+    X = (X - X.mean(axis=0)) / (sigma * np.sqrt(2.0) if gauss else sigma)
+    unit = float(roundings(d + 8))
+    squares = np.einsum("ik,ik->i", X, X)
+    product = 4.0 * unit * float(squares.max())
+
+    def gram(rows: Ints, columns: Ints) -> Floats:
+        K = cdist(X[rows], X[columns], "sqeuclidean" if gauss else "cityblock")
+        np.negative(K, out=K)
+        return np.exp(K, out=K)
+
+    def by_product(rows: Ints, columns: Ints) -> Floats:
+        K = X[rows] @ (2.0 * X[columns].T)
+        K -= squares[columns]
+        K -= squares[rows, None]
+        np.minimum(K, 0.0, out=K)
+        return np.exp(K, out=K)
+
+    # centring and dividing by σ moves a row by 3u of its length, and k by at most 2·0.61 of both
+    # moves together; exp is right to one unit
+    moved = 8.0 * UNIT * (1.0 + float(np.abs(X).sum(axis=1).max()))
+    fast = gauss and d > FEW and product <= BORNE
+    reach = np.sqrt(FAR) if gauss else FAR
+    return Space(
+        by_product if fast else gram,
+        np.ones(len(X)),
+        (product if fast else unit) + moved,
+        X,
+        float(reach),
+        float(np.exp(-FAR) * (1.0 + 1e-9)),
+    )
+
+
+def _of_values(X: Any, kernel: Kernel) -> Space:
+    """Any kernel by its own values."""
+    sizes = np.sqrt(np.maximum(kernel.diag(X), 0.0)) * (1.0 + 1e-12)
+
+    def gram(rows: Ints, columns: Ints) -> Floats:
+        if kernel.is_precomputed:
+            return X[np.ix_(rows, columns)]
+        return kernel(X[rows], X[columns])
+
+    d = X.shape[1]
+    noise = float(roundings(4 * d + 64))
+    if kernel.name == "polynomial":
+        noise *= kernel.params.get("degree", 3)
+    elif kernel.name == "matern":
+        noise += BESSEL
+    elif kernel.name == "rbf":  # sparse rows: ‖x‖² − 2⟨x, y⟩ + ‖y‖², not centred
+        squares = np.asarray(X.multiply(X).sum(axis=1))
+        noise *= 1.0 + 4.0 * float(squares.max()) / float(kernel.params["bandwidth"]) ** 2
+    elif kernel.is_precomputed:
+        noise = 0.0
+    proviso = "" if _is_definite(kernel) else PROVISO
+    return Space(gram, sizes, noise, proviso=proviso)
+
+
+PROVISO = "provided that the kernel is positive semi-definite, which was not checked in full"

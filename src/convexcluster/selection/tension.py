@@ -1,0 +1,195 @@
+"""Path → boundaries: how long the path holds the two sides of each apart.
+
+Input is a path with its graph, numbered alike, and the dimension of the samples; output is a tree
+of boundaries. Tension of an edge (i, j): for how long, in log γ, the path keeps its ends apart,
+
+    t_ij = ∫ min(1, 1 − cos(aᵢ(γ), aⱼ(γ))) d log γ,
+
+a centred at their mean. The cosine takes out the norm of a centroid, which is the size of its
+group. Neighbouring clusters are joined in the order of the mean tension h of the edges between
+them: what a single fusion lacks is the mean, a bridge of two samples does not decide.
+
+Why log γ. A group of mass m is pulled with √m against γ times its cut, and fuses at γ ≈ √m/cut.
+In d dimensions a homogeneous cut grows as m^(1 − 1/d). So without clusters h + (½ − 1/d) log m does
+not depend on m, and of n samples the greatest of
+
+    h + (½ − 1/d) log(2m/n),    m the lesser side of a boundary,
+
+depends on little but d. ``benchmarks/levels.py`` measures its law.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..boundaries import Boundaries
+from ..graph import Graph, components
+from ..numerics.linkage import join
+from ..partition import canonical, first, twins
+from ..path.clusterpath import ClusterPath
+from ..problem import Floats, Ints
+
+# Samples of at most so many features are points of the plane or of space: what holds them apart is
+# measured by their own tensions, and not by a law.
+PLANAR = 3
+
+# γ counts from where half of the spread of the samples is gone: before, samples shrink and few have
+# fused. From .3 on the boundaries of small classes are over before they are counted.
+HALF_SPREAD = 0.5
+
+# In the plane the spread falls before anything fuses, and γ counts from where half as many groups
+# as samples are left. From a quarter on, noise looks like clusters more than twice as often.
+HALF_GROUPS = 0.5
+
+# Least mass of a cluster: each sample asks seven neighbours, and a smaller group has no sample
+# whose neighbours are all inside. Between 4 and 10 the answers hardly differ.
+LEAST = 8.0
+
+# Level of a boundary once there is structure: a factor of 2.2 in γ, and SMALL/m more for a side of
+# mass m, whose boundary is short. At .6 clusters of real data fall into pieces, at 1.3 they are
+# lost.
+HOLD, SMALL = 0.8, 4.0
+
+# Structure: some boundary is above SURE + PER_DIMENSION/d. Without clusters one draw in 60 has one;
+# at .85 + 2.8/d one in 30.
+SURE, PER_DIMENSION = 0.95, 2.8
+
+# The plane: h > YARD q + PLANE_SMALL/m + INSIDE h_in, q the 95 % quantile of all tensions, the
+# yardstick that the data bring along, and h_in the greatest height inside the side: a piece of a
+# curve stands out no more than the pieces that it is made of. With YARD = 2 one draw of noise in 20
+# has clusters, with 4 circles of 100 samples are lost.
+YARD, PLANE_SMALL, INSIDE, QUANTILE = 3.0, 16.0, 1.25, 0.95
+
+
+def dimension_of(X: Floats) -> float:
+    """Dimension over which the variance of X is spread, (Σλ)²/Σλ², λ the principal variances.
+
+    Of features with unlike scales it counts those that matter.
+
+    Examples
+    --------
+    >>> X = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
+    >>> dimension_of(X), dimension_of(X * [1.0, 1e-3])
+    (2.0, 1.000002)
+    """
+    X = X - X.mean(axis=0)
+    gram = X.T @ X if X.shape[1] < len(X) else X @ X.T
+    total = float((gram**2).sum())
+    return round(float(np.trace(gram)) ** 2 / total, 6) if total > 0 else 1.0
+
+
+def spread(path: ClusterPath, step: int) -> float:
+    """Spread of the centroids at a step, as a share of that of the samples."""
+    mass = np.bincount(path.labels(step=step), path.masses)
+    A = path.centers[step] - mass @ path.centers[step] / mass.sum()
+    return float(mass @ (A**2).sum(axis=1)) / (2.0 * path.scale) if path.scale > 0 else 0.0
+
+
+def tension(
+    path: ClusterPath, graph: Graph, dimension: float, least: float | None = None
+) -> Boundaries:
+    """The boundaries that a path holds apart, in units of what it takes to stand.
+
+    Parameters
+    ----------
+    path : ClusterPath
+    graph : Graph
+        That of its penalty, with samples numbered alike.
+    dimension : float
+        Of the samples, see :func:`dimension_of`; at most three is the plane or space.
+    least : float, optional
+        Least mass of a cluster.
+
+    Examples
+    --------
+    >>> from convexcluster import solve_path
+    >>> rng = np.random.default_rng(0)
+    >>> Z = np.concatenate([rng.normal(size=20), rng.normal(size=20) + 20.0])[:, None]
+    >>> graph = Graph(np.array([[i, i + 1] for i in range(39)]), np.ones(39))
+    >>> path = solve_path(np.sort(Z, axis=0), graph.edges, graph.weights)
+    >>> np.bincount(tension(path, graph, 1).labels(2))
+    array([20, 20])
+    """
+    from ..loops.boundaries import in_levels, lesser_sides
+
+    least = LEAST if least is None else float(least)
+    few = dimension <= PLANAR
+    atoms, pairs, heights, edges = _merges(path, graph, few)
+    mass = np.bincount(atoms, path.masses).astype(np.float64)
+    share = np.empty(len(pairs))
+    if few:
+        level = YARD * float(np.quantile(edges, QUANTILE)) if len(edges) else 0.0
+        in_levels(pairs, heights, mass, least, level, PLANE_SMALL, INSIDE, share)
+    else:
+        in_levels(pairs, heights, mass, least, HOLD, SMALL, 0.0, share)
+        lesser = np.empty(len(pairs))
+        lesser_sides(pairs, mass, lesser)
+        if _excess(heights, lesser, float(mass.sum()), dimension, least) <= 0:
+            share /= max(share.max(initial=0.0), 1.0)  # none stands
+    order = np.argsort(share, kind="stable")
+    samples, copies = first(atoms), twins(atoms)
+    merges = np.vstack([copies, samples[pairs[order]]])
+    joined = join(merges, np.concatenate([np.zeros(len(copies)), share[order]]), len(atoms))
+    return Boundaries(joined, "tension")
+
+
+def _excess(heights: Floats, lesser: Floats, total: float, dimension: float, least: float) -> float:
+    """By how much the surest boundary is above what samples without clusters have."""
+    d = max(dimension, 2.0)  # what spreads over less is as narrow as a plane
+    large = lesser >= least
+    pull = heights[large] + (0.5 - 1.0 / d) * np.log(2.0 * lesser[large] / total)
+    return float(pull.max(initial=-np.inf)) - SURE - PER_DIMENSION / d
+
+
+def _merges(path: ClusterPath, graph: Graph, few: bool) -> tuple[Ints, Ints, Floats, Floats]:
+    """Clusters fused where γ begins to count, their merges with heights, and tensions of edges."""
+    from ..loops.boundaries import add_unlike, join_boundaries
+    from ..loops.levels import contract_edges
+
+    steps = _counting_steps(path, few)
+    atoms = _atoms(path, steps)
+    count = int(atoms.max()) + 1
+    ends = (np.ascontiguousarray(end) for end in graph.edges.T)
+    tail, head, w, up, _ = contract_edges(*ends, graph.weights, atoms, count)
+    width = np.gradient(np.log(path.gammas[steps])) if len(steps) > 1 else np.ones(len(steps))
+    total = np.zeros(len(tail))
+    for step, length in zip(steps, width):
+        label = path.labels(step=int(step))
+        mass = np.bincount(label, path.masses)
+        A = path.centers[step] - mass @ path.centers[step] / mass.sum()
+        norm = np.linalg.norm(A, axis=1)
+        A /= np.where(norm > 0, norm, 1.0)[:, None]
+        i, j, _, above, _ = contract_edges(tail, head, w, label[first(atoms)], len(A))
+        add_unlike(i, j, above, A, float(length), total)
+    pairs, heights = np.empty((count - 1, 2), dtype=np.int64), np.empty(count - 1)
+    joined = join_boundaries(tail, head, w, total, pairs, heights)
+    if joined < count - 1:  # parts of the graph that no edge joins never meet
+        nodes = first(components(pairs[:joined], count))
+        pairs[joined:] = np.column_stack([nodes[:-1], nodes[1:]])
+        heights[joined:] = max(float(width.sum()), heights[:joined].max(initial=0.0))
+    tensions = np.zeros(len(up))
+    tensions[up >= 0] = total[up[up >= 0]]
+    return atoms, pairs, np.maximum.accumulate(heights), tensions
+
+
+def _counting_steps(path: ClusterPath, few: bool) -> Ints:
+    """Steps at which γ counts and more than one cluster is left; at least one step."""
+    if few:
+        begun = path.n_clusters <= HALF_GROUPS * path.n_samples
+    else:
+        begun = np.ones(len(path), dtype=bool)
+        for step in range(len(path) - 1, -1, -1):  # the spread falls as γ rises
+            if spread(path, step) > HALF_SPREAD:
+                begun[: step + 1] = False
+                break
+    steps = np.flatnonzero(begun & (path.n_clusters > 1) & (path.gammas > 0))
+    return steps if len(steps) else np.array([len(path) - 1])
+
+
+def _atoms(path: ClusterPath, steps: Ints) -> Ints:
+    """Samples that are together at every one of the steps."""
+    atoms = path.labels(step=int(steps[0]))
+    for step in path.split_steps[path.split_steps > steps[0]]:
+        later = path.labels(step=int(step))
+        atoms = canonical(atoms * (int(later.max()) + 1) + later)
+    return atoms

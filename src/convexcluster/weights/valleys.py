@@ -1,0 +1,290 @@
+"""Valleys of the density: modes of the k-nearest-neighbour density over many scales.
+
+Input are points of at most three features with masses; output is a tree of boundaries. With r the
+distance within which a point has K neighbours, the density is ρ ∝ r^(−D), D the local dimension.
+log ρ is known to 1/√K, and among n/K places chance makes peaks of √(2 log(n/K)/K): the unit u of
+
+    depth = D·log(r_saddle/r_mode)/u,
+
+how far the lower of two modes stands above the saddle between them. A valley stands if
+
+    depth > 1·(2/δ) + 0.7·(the deepest valley that failed on either side),
+
+δ the dimension between K and 8K neighbours of the saddle, from 1 to 2: in the plane a thin place
+can be walked round, on a curve it cannot, so that curves need twice the depth. The scale K runs
+from 8 up by √2; between parts that can be seen at the next two scales a valley must stand
+there too. The finest scale that shows most clusters about as clearly as any is taken.
+``benchmarks/levels.py`` measures what structureless data reach.
+
+References: Chazal, Guibas, Oudot and Skraba, J. ACM 2013 (prominence of modes); Hill, Ann. Stat.
+1975 (the dimension).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from scipy.spatial import KDTree
+
+from ..boundaries import Boundaries
+from ..graph import Graph, components
+from ..numerics.linkage import join
+from ..partition import ranks
+from ..problem import Floats, Ints
+from .bridges import joining_edges
+from .neighbors import edge_lengths
+
+# Scales: neighbours of the finest, and of the coarsest, which is also a quarter of the points at
+# most. With fewer than 8 chance rules; beyond 128 nothing more was found, and time grows with it.
+FINEST, COARSEST = 8, 128
+
+# Neighbours of all points together, beyond which the coarsest scale is finer, down to FINE.
+WORK, FINE = 1_500_000, 64
+
+# Least mass of a cluster: as many rows as the finest scale has neighbours. A smaller group has no
+# row whose neighbours are all inside.
+LEAST = 8
+
+# Scales at which a valley must stand too, a factor 2 together. One more changes little.
+CONFIRM = 2
+
+# The finest scale is taken whose faintest kept boundary is at least this share of the best scale's:
+# the coarser a scale is, the more samples at a border climb to the wrong side.
+FINE_ENOUGH = 0.7
+
+# A part can be seen at a scale of K neighbours if it has this many times K samples. At half of it
+# touching groups are lost; at twice, more chance pieces of curves are left.
+VISIBLE = 4.0
+
+# Weight of an edge across a valley that stands, as a share of its own; the path then fuses all of
+# a cluster long before it fuses two of them. At a tenth of this share the path has to span one
+# decade of γ more; at ten times touching groups meet before their outermost samples have fused.
+ACROSS = 1e-3
+
+# Least weight of the edge by which a point climbs to its mode, in median weights: an outlying point
+# has no other, and joins its cluster with it. At a tenth of it, it does so after ten times the γ.
+CLIMB = 0.1
+
+# Level of a valley in the plane, and share of the deepest failed valley that is added to it.
+LEVEL, INNER = 1.0, 0.7
+
+# Beside a valley that stands, others need this share of the level. At half, chance pieces of curves
+# are clusters; at 0.85 groups that touch are missed beside groups that do not.
+BESIDE = 0.7
+
+# The dimension beyond the scale is measured up to this many times its neighbours, at as many of the
+# neighbours of a saddle, and only where a valley could stand at all.
+BEYOND, PLACES, FAINT = 8, 8, 0.5
+
+
+@dataclass(frozen=True)
+class Landscape:
+    """Neighbours of every point, nearest first, for all scales."""
+
+    X: Floats  # (n, d)
+    masses: Floats  # (n,): of mean one
+    weight: Floats  # (n,): the masses in rows
+    near: Ints  # (n, columns)
+    lengths: Floats  # (n, columns): logarithms
+
+    @classmethod
+    def of(cls, X: Floats, masses: Floats) -> Landscape:
+        """Find the neighbours."""
+        n = len(X)
+        columns = min(max(FINE, min(COARSEST, WORK // n)), n // 4)
+        lengths, near = KDTree(X).query(X, columns + 1)
+        own = near == np.arange(n)[:, None]
+        own[~own.any(axis=1), -1] = True
+        near = near[~own].reshape(n, columns).astype(np.int64)
+        lengths = np.log(lengths[~own].reshape(n, columns))
+        return cls(X, masses / masses.mean(), masses, near, lengths)
+
+    @cached_property
+    def tree(self) -> KDTree:
+        """Searches beyond the neighbours."""
+        return KDTree(self.X)
+
+    def bridges(self, parts: Ints) -> Ints:
+        """The shortest edges that join the parts, shortest first."""
+        edges = joining_edges(self.X, parts)
+        return edges[np.argsort(self.log_lengths(edges), kind="stable")]
+
+    def log_lengths(self, edges: Ints) -> Floats:
+        """Logarithms of the lengths of edges."""
+        return np.log(edge_lengths(self.X, edges))
+
+    def walkable(
+        self, size: int, radius: Floats, count: Ints, saddles: Ints, asked: np.ndarray
+    ) -> Floats:
+        """Dimension, from 1 to 2, between the scale and ``BEYOND`` times it around saddles.
+
+        Where nothing is ``asked`` it is 2.
+        """
+        found = np.full(len(saddles), 2.0)
+        beyond = min(BEYOND * size, len(self.X) // 2)
+        if beyond < 2 * size or not asked.any():
+            return found
+        places = saddles[asked]
+        steps = np.arange(PLACES + 1)
+        column = np.maximum(count[places, None] * steps // PLACES - 1, 0)
+        around = np.take_along_axis(self.near[places], column, axis=1)
+        around[:, 0] = places
+        lengths, near = self.tree.query(self.X[around.ravel()], beyond + 1)
+        mass = self.masses[near].sum(axis=1) - 1.0
+        grown = np.log(lengths[:, -1]) - radius[around.ravel()]
+        grown = (grown / np.log(mass / size)).reshape(around.shape).mean(axis=1)
+        found[asked] = np.clip(1.0 / np.maximum(grown, 1e-3), 1.0, 2.0)
+        return found
+
+    @property
+    def scales(self) -> list[int]:
+        """Numbers of neighbours, a factor √2 apart."""
+        top = self.near.shape[1]
+        count = int(np.floor(2 * np.log2(top / FINEST) + 1e-9)) + 1
+        return [round(FINEST * 2 ** (t / 2)) for t in range(count)]
+
+
+def valleys(
+    X: Floats, masses: Floats, n_clusters: int | None = None, least: float = LEAST
+) -> Boundaries | None:
+    """The tree of the scale that shows most clusters, or the given number most clearly.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        Distinct points.
+    masses : ndarray of shape (n,)
+    n_clusters : int, optional
+    least : float
+        Least mass of a cluster.
+
+    Returns
+    -------
+    Boundaries or None
+        None if the points are too few to have a density, or no scale has so many modes.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(200, 2)) + np.repeat([[0, 0], [9, 0]], 100, axis=0)
+    >>> valleys(X, np.ones(200)).count
+    2
+    """
+    if len(X) < 4 * FINEST:
+        return None
+    land = Landscape.of(np.asarray(X, dtype=np.float64), np.asarray(masses, dtype=np.float64))
+    scales = [at_scale(land, size, least) for size in land.scales]
+    shown = []
+    for t, scale in enumerate(scales):
+        for coarser in scales[t + 1 : t + 1 + CONFIRM]:
+            scale = scale.confirmed(coarser)
+        tree = Boundaries(scale.linkage, "valleys", BESIDE)
+        k = tree.count if n_clusters is None else n_clusters
+        shown.append((tree.count == k, k, tree.height(k)))
+    best = max(shown)
+    if best[1] > len(X) or best[2] <= 0.0:
+        return None
+    clear = [t for t, show in enumerate(shown) if show >= (*best[:2], FINE_ENOUGH * best[2])]
+    found = scales[clear[0]]
+    for coarser in scales[clear[0] + 1 : clear[0] + 1 + CONFIRM]:
+        found = found.confirmed(coarser)
+    return found.boundaries
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Basins of the modes at one scale, and the boundaries between them, the faintest first."""
+
+    size: int  # neighbours
+    masses: Floats  # (n,): of mean one
+    uphill: Ints  # (n,): densest neighbour, the point itself at a mode
+    basin: Ints  # (n,): mode of every point, 0 … m − 1 in the order of the points
+    rank: Ints  # (m,): place of every mode by falling density
+    ends: Ints  # (m − 1, 2): neighbours over which two basins meet
+    heights: Floats  # (m − 1,): 1 and more stands
+
+    def confirmed(self, coarser: Scale) -> Scale:
+        """The boundaries as faint as at the next scale, where both sides can be seen there."""
+        from ..loops.valleys import between, sides
+
+        pairs = self.basin[self.ends]
+        tops, least = np.empty_like(pairs), np.empty(len(pairs))
+        sides(pairs, self.rank, np.bincount(self.basin, self.masses), tops, least)
+        modes = np.flatnonzero(self.uphill == np.arange(len(self.uphill)))
+        ends = coarser.basin[modes[tops]]
+        there = np.empty(len(pairs))
+        first, second = (np.ascontiguousarray(end) for end in ends.T)
+        between(coarser.basin[coarser.ends], coarser.heights, first, second, there)
+        seen = least >= VISIBLE * coarser.size
+        heights = np.where(seen, np.minimum(self.heights, there), self.heights)
+        order = np.argsort(heights, kind="stable")
+        return replace(self, ends=self.ends[order], heights=heights[order])
+
+    @property
+    def linkage(self) -> Floats:
+        """Tree of the modes."""
+        return join(self.basin[self.ends], self.heights, len(self.rank))
+
+    @property
+    def boundaries(self) -> Boundaries:
+        """Tree of the points: each climbs to its mode, at height 0."""
+        n = len(self.uphill)
+        climbs = np.flatnonzero(self.uphill != np.arange(n))
+        edges = np.vstack([np.column_stack([climbs, self.uphill[climbs]]), self.ends])
+        heights = np.concatenate([np.zeros(len(climbs)), self.heights])
+        return Boundaries(join(edges, heights, n), "valleys", BESIDE, edges)
+
+
+def at_scale(land: Landscape, size: int, least: float = LEAST) -> Scale:
+    """Boundaries at one scale: points climb to their modes, modes meet at saddles."""
+    from ..loops.valleys import bridge, climb, judge, reach, smooth
+
+    n = len(land.X)
+    radius, slope, flat = np.empty(n), np.empty(n), np.empty(n)
+    count, uphill, basin, lower = (np.empty(n, dtype=np.int64) for _ in range(4))
+    ends = np.empty((n, 2), dtype=np.int64)
+    reach(land.near, land.lengths, land.masses, float(size), radius, slope, count)
+    smooth(land.near, count, slope, flat)
+    order = np.argsort(radius, kind="stable")
+    rank, parent, highest = ranks(order), np.arange(n), np.arange(n)
+    met = climb(land.near, count, order, rank, uphill, basin, parent, highest, lower, ends)
+    modes = np.flatnonzero(uphill == np.arange(n))
+    bridges = np.empty((0, 2), dtype=np.int64)
+    if met < len(modes) - 1:
+        bridges = land.bridges(components(np.column_stack([np.arange(n), parent]), n))
+        bridge(bridges, rank, parent, highest, lower, ends, met)
+    lower, ends = lower[: len(modes) - 1], ends[: len(modes) - 1]
+    saddle = radius[ends].max(axis=1)
+    saddle[met:] = np.maximum(saddle[met:], land.log_lengths(bridges))
+    # of the size − 1 inner distances Hill's estimate of 1/D is too large by (size − 1)/(size − 2)
+    dimension = (size - 2) / (size - 1) / np.maximum(flat, 1e-3)
+    unit = np.sqrt(2 * np.log(max(n / size, 2.0)) / size)
+    depth = dimension[ends[:, 0]] * (saddle - radius[lower]) / unit
+    level = LEVEL * 2.0 / land.walkable(size, radius, count, ends[:, 0], depth >= FAINT)
+    heights = np.empty(len(lower))
+    least = max(least, 0.5 * size * float(land.weight.mean()))
+    judge(basin, lower, ends, depth, level, INNER, least, land.weight, heights)
+    faint = np.argsort(heights, kind="stable")
+    numbers = np.searchsorted(modes, basin)
+    return Scale(size, land.masses, uphill, numbers, rank[modes], ends[faint], heights[faint])
+
+
+def with_valleys(graph: Graph, boundaries: Boundaries, labels: Ints, places: Ints) -> Graph:
+    """The graph with edges across valleys weakened, and clusters held together inside.
+
+    Every point is joined to the neighbour by which it climbs to its mode, so that clusters are
+    connected. ``labels`` are the clusters of the graph's samples, ``places`` the samples that the
+    points of the boundaries are in the graph.
+    """
+    n, median = len(labels), float(np.median(graph.weights)) if len(graph.weights) else 1.0
+    steps = np.sort(places[boundaries.edges], axis=1)
+    edges = np.vstack([graph.edges, steps])
+    weights = np.concatenate([graph.weights, np.full(len(steps), CLIMB * median)])
+    keys, place = np.unique(edges[:, 0] * n + edges[:, 1], return_inverse=True)
+    strongest = np.zeros(len(keys))
+    np.maximum.at(strongest, place.ravel(), weights)
+    edges = np.column_stack(np.divmod(keys, n))
+    across = labels[edges[:, 0]] != labels[edges[:, 1]]
+    return Graph(edges, np.where(across, ACROSS * strongest, strongest))
