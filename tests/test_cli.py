@@ -155,8 +155,136 @@ def test_fit_as_json_from_standard_input(run, iris):
 def test_fit_for_a_person(run, iris):
     done = run("fit", iris, *ROLES, "--columns", "petal*", "--gamma", "0.5", "--labels", "fusion")
     assert done.code == 0
-    for word in ("clusters", "relative gap", "NMI", "partition"):
+    for word in ("clusters", "relative gap", "NMI", "proof", "named by", "comma"):
         assert word in done.out
+    assert "nothing was written: --out FOLDER" in done.out
+
+
+@pytest.fixture(scope="module")
+def mixed(tmp_path_factory):
+    """Two groups in every kind of column, with ids, dates and missing cells, as Excel saves it."""
+    rng = np.random.default_rng(0)
+    group = np.arange(40) % 2
+    days = pd.to_datetime("2024-01-01") + pd.to_timedelta(group * 200 + rng.integers(0, 9, 40), "D")
+    frame = pd.DataFrame(
+        {
+            "Kunde": [f"k{k}" for k in range(40)],
+            "größe": group * 5 + rng.normal(size=40),
+            "stadt": np.where(group, "Köln", "Zürich"),
+            "aktiv": group == 1,
+            "seit": days.strftime("%d.%m.%Y"),
+        }
+    )
+    frame.loc[[3, 8], "größe"] = np.nan
+    frame.loc[5, "stadt"] = None
+    file = tmp_path_factory.mktemp("mixed") / "kunden.csv"
+    frame.to_csv(file, index=False, sep=";", decimal=",", encoding="cp1252")
+    return file
+
+
+def test_a_table_of_every_kind(run, mixed, tmp_path):
+    out = tmp_path / "o"
+    done = run("fit", mixed, "--out", out)
+    assert done.code == 0, done.err
+    for said in (
+        "csv, cp1252, separated by semicolon, decimal comma, header",
+        "column 'Kunde', which is no feature",
+        "stadt",
+        "missing           3 cells: größe 2, stadt 1",
+        "verdict",
+        "confidence",
+        "proof",
+        "MixedEncoder, missing numbers by neighbors",
+        f"{out / 'report.html'}: interactive report, for a browser",
+        f"{out / 'labels.csv'}: cluster of every row",
+    ):
+        assert " ".join(said.split()) in " ".join(done.out.split())
+    summary = json.loads((out / "summary.json").read_text())
+    assert summary["n_clusters"] == 2
+    assert summary["read"]["kinds"] == {
+        "number": ["größe"],
+        "category": ["stadt"],
+        "boolean": ["aktiv"],
+        "date": ["seit"],
+    }
+    assert summary["parameters"]["n_neighbors"] == 7
+    assert summary["distances"] == "manhattan"
+    labels = pd.read_csv(out / "labels.csv")
+    assert list(labels["id"][:2]) == ["k0", "k1"]
+    np.testing.assert_array_equal(labels["label"][2:], labels["label"][:-2])
+    assert "stadt_K" in (out / "report.html").read_text("utf-8")
+    again = run("predict", out, mixed)  # the id column and the encoding are remembered
+    assert again.out == (out / "labels.csv").read_text()
+    new = tmp_path / "new.csv"
+    new.write_text("stadt,größe,aktiv,seit\nBern,,True,\nKöln,5.5,True,2024-07-20\n", "utf-8")
+    answer = run("predict", out, new, "--json").json
+    assert answer["ids"] == ["1", "2"]
+    assert answer["labels"][1] == labels["label"][1]
+    assert answer["read"]["missing"] == {"größe": 1, "seit": 1}
+
+
+def test_numbers_told_to_be_categories(run, tmp_path):
+    frame = pd.DataFrame({"zone": [10, 20, 30, 40] * 10, "a": np.arange(40.0) % 7})
+    frame.to_csv(tmp_path / "z.csv", index=False)
+    done = run("fit", tmp_path / "z.csv", "--categorical", "zone", "-k", "4", "-o", tmp_path / "o")
+    assert done.code == 0, done.err
+    frame[:4].to_csv(tmp_path / "new.csv", index=False)
+    assert len(set(run("predict", tmp_path / "o", tmp_path / "new.csv", "--json").json["ids"])) == 4
+
+
+def test_a_run_can_be_repeated_from_its_summary(run, iris, tmp_path):
+    options = ("--id-column", "flower", "--drop", "species", "--standardize", "--impute", "mean")
+    assert run("fit", iris, *options, "-k", "3", "-o", tmp_path / "o", "--no-report").code == 0
+    summary = json.loads((tmp_path / "o" / "summary.json").read_text())
+    assert summary["options"] == {
+        "id_column": "flower",
+        "drop": ["species"],
+        "standardize": True,
+        "impute": "mean",
+    }
+    model = convexcluster.KernelConvexClustering(**summary["parameters"])
+    X = pd.read_csv(iris)[list(summary["preparation"]["centre"])]
+    X = (X - summary["preparation"]["centre"]) / summary["preparation"]["scale"]
+    labels = pd.read_csv(tmp_path / "o" / "labels.csv")["label"]
+    np.testing.assert_array_equal(model.fit_predict(X.to_numpy()), labels)
+
+
+def test_the_output_is_probed_before_the_work(run, iris, fitted, monkeypatch, tmp_path):
+    def fail(*_, **__):
+        raise AssertionError("the work has begun")
+
+    monkeypatch.setattr("convexcluster.cli.fitting.read", fail)
+    monkeypatch.setattr("convexcluster.cli.applying.read", fail)
+    (tmp_path / "file").write_text("")
+    blocked = tmp_path / "file" / "o"
+    refused(run("fit", iris, "--out", blocked), 4, f"cannot write {blocked}")
+    for command in (("predict", fitted, iris), ("report", fitted, "--data", iris)):
+        missing = tmp_path / "missing" / "x"
+        refused(run(*command, "--out", missing), 4, f"there is no folder {missing.parent}")
+    assert [p.name for p in tmp_path.iterdir()] == ["file"]
+
+
+def test_warnings_name_columns_and_options(run, tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"income": rng.normal(size=60) * 1e5, "age": rng.normal(size=60)})
+    frame.to_csv(tmp_path / "d.csv", index=False)
+    done = run("fit", tmp_path / "d.csv", "-k", "2")
+    assert done.err.count("\n") == 1
+    assert "the scale of feature 'income' is" in done.err
+    assert "if their units differ, pass --standardize" in done.err
+    assert run("fit", tmp_path / "d.csv", "-k", "2", "--standardize").err == ""
+
+
+def test_without_arguments_the_help_is_shown(run):
+    done = run()
+    assert done.code == 0
+    assert "Usage: convexcluster" in done.out
+
+
+def test_excel_without_its_extra(run, tmp_path, monkeypatch):
+    (tmp_path / "a.xlsx").write_bytes(b"PK")
+    monkeypatch.setitem(sys.modules, "openpyxl", None)
+    refused(run("fit", tmp_path / "a.xlsx"), 5, "pip install 'convexcluster[excel]'")
 
 
 def test_force(run, iris, tmp_path):
@@ -222,6 +350,25 @@ def test_precomputed_kernel(run, iris, tmp_path):
     refused(skew, 2, "--standardize does not go with")
 
 
+def test_precomputed_distances(run, tmp_path):
+    X = load_iris().data[::3]
+    D = np.abs(X[:, None] - X[None]).max(axis=2)
+    names = [f"f{k}" for k in range(len(D))]
+    pd.DataFrame(D, names, names).to_csv(tmp_path / "D.csv")
+    options = ("--metric", "precomputed", "-k", "3", "-o", tmp_path / "o")
+    done = run("fit", tmp_path / "D.csv", *options)
+    assert done.code == 0, done.err
+    assert "of its spectrum is negative and was clipped" in done.err
+    assert "as given" in done.out
+    labels = pd.read_csv(tmp_path / "o" / "labels.csv")
+    assert list(labels["id"]) == names
+    pd.DataFrame(D[:7], names[:7], names).to_csv(tmp_path / "new.csv")
+    answer = run("predict", tmp_path / "o", tmp_path / "new.csv", "--json").json
+    assert answer["labels"] == labels["label"][:7].tolist()
+    assert answer["ids"] == names[:7]
+    refused(run("fit", tmp_path / "D.csv", "--kernel", "precomputed"), 3, 'metric="precomputed"')
+
+
 def test_many_rows_in_cells(run, tmp_path):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 2)) + 9.0 * (np.arange(400) % 2)[:, None]
@@ -239,7 +386,6 @@ def test_many_rows_in_cells(run, tmp_path):
 
 WRONG = {
     "no file": (("fit", "absent.csv"), 3, "absent.csv does not exist"),
-    "text column": (("fit", "IRIS", "--id-column", "flower"), 3, "column 'species'"),
     "option": (("fit", "IRIS", "--clusters", "3"), 2, "--clusters"),
     "value": (("fit", "IRIS", "--n-clusters", "three"), 2, "--n-clusters"),
     "command": (("cluster", "IRIS"), 2, "cluster"),
@@ -251,7 +397,15 @@ WRONG = {
     "too many clusters": (("fit", "IRIS", *ROLES, "-k", "1000"), 3, "n_clusters=1000"),
     "cells": (("fit", "IRIS", *ROLES, "--coarsen", "some"), 2, "--coarsen must be"),
     "impute": (("fit", "IRIS", *ROLES, "--impute", "mode"), 2, "mean or median"),
-    "format": (("fit", "IRIS", "--format", "xlsx"), 2, "--format must be"),
+    "format": (("fit", "IRIS", "--format", "xls"), 2, "--format must be"),
+    "no excel": (("fit", "IRIS", "--format", "xlsx"), 3, "is no .xlsx file"),
+    "two roles": (("fit", "IRIS", *ROLES, "--columns", "species"), 2, "is the --label-column"),
+    "sep": (("fit", "IRIS", "--sep", "::"), 2, "--sep '::' must be one character, or tab"),
+    "decimal": (("fit", "IRIS", "--decimal", "x"), 2, "--decimal 'x' must be . or ,"),
+    "metric": (("fit", "IRIS", *ROLES, "--metric", "far"), 3, "metric 'far' is unknown"),
+    "encoding": (("fit", "IRIS", "--encoding", "klingon"), 2, "--encoding 'klingon' is unknown"),
+    "no such category": (("fit", "IRIS", *ROLES, "--categorical", "x"), 3, "--categorical 'x'"),
+    "turned": (("fit", "IRIS", *ROLES, "--transpose"), 2, "does not go with --transpose"),
     "grid": (("tune", "IRIS", *ROLES, "--grid", "bandwidth"), 2, "NAME=VALUE"),
     "no model": (("predict", "absent", "IRIS"), 3, "absent does not exist"),
     "not a model": (("predict", "IRIS", "IRIS"), 3, "not a convexcluster model"),
@@ -283,7 +437,7 @@ def test_debug_shows_the_traceback(run):
 
 
 def test_unexpected_errors_say_so(run, iris, monkeypatch):
-    def fail(*_):
+    def fail(*_, **__):
         raise RuntimeError("broken\nin two lines")
 
     monkeypatch.setattr("convexcluster.cli.fitting.read", fail)

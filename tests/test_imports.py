@@ -24,6 +24,7 @@ ORDER = [
     "kernels",
     "embedding",
     "weights",
+    "tables",
     "rows",
     "points",
     "labels",

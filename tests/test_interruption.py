@@ -387,7 +387,7 @@ def test_an_interrupted_command_writes_nothing(command, tmp_path, name, count):
     assert [f.name for f in tmp_path.iterdir()] == ["data.csv"]
 
 
-@pytest.mark.parametrize("name", ["cli.write:_swap", "cli.fitting:_show"])
+@pytest.mark.parametrize("name", ["cli.write:_swap", "cli.fitting:show"])
 def test_a_command_that_has_written_is_done(command, tmp_path, name):
     done = command(f"convexcluster.{name}", 1, "--out", "results")
     assert (done.returncode, done.stderr) == (0, "")

@@ -35,7 +35,10 @@ def refused(rows, **parameters):
     ],
 )
 def test_a_column_without_numbers_is_named(column, kind):
-    assert refused(FRAME.assign(c=column)) == f"column 'c' is {kind}: encode or drop it"
+    assert refused(FRAME.assign(c=column)) == (
+        f"column 'c' is {kind}: encode or drop it; "
+        "make_pipeline(MixedEncoder(), KernelConvexClustering()) encodes it"
+    )
 
 
 def test_dates_alone_are_refused():
@@ -60,6 +63,7 @@ def test_a_missing_value_is_named_by_row_and_column():
     for table, column in ((rows, "1"), (pd.DataFrame(rows, columns=["a", "b"]), "'b'")):
         message = refused(table)
         assert f"X holds nan in row 3, column {column}" in message
+        assert "make_pipeline(MixedEncoder(), KernelConvexClustering()) fills in" in message
         assert "HistGradientBoosting" not in message
     assert "in row 3, column 1" in refused(sparse.csr_array(rows))
 

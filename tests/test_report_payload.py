@@ -245,7 +245,7 @@ def test_a_notebook_shows_a_frame_or_a_summary(monkeypatch):
         gamma_=None,
         embedding_=X,
         linkage_=path.to_linkage(),
-        _embedding=SimpleNamespace(kernel=SimpleNamespace(name="<b>")),
+        _embedding=SimpleNamespace(kernel=SimpleNamespace(name="<b>", is_precomputed=False)),
     )
     frame = notebook_html(estimator)
     assert frame.startswith("<iframe")

@@ -21,6 +21,7 @@ _HOMES = {
     "ClusterPath": "path.clusterpath",
     "KernelConvexClustering": "estimators",
     "ConvexClustering": "estimators",
+    "MixedEncoder": "tables",
     "tune": "tuning",
     "load": "persistence",
 }
@@ -29,6 +30,7 @@ __all__ = [
     "ClusterPath",
     "ConvexClustering",
     "KernelConvexClustering",
+    "MixedEncoder",
     "Problem",
     "Solution",
     "Status",
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
     from .persistence import load
     from .problem import Problem, Solution, Status
     from .solvers import solve
+    from .tables import MixedEncoder
     from .tuning import tune
 
 

@@ -37,9 +37,9 @@ from .points.scales import warn_of_far_row, warn_of_scales
 from .points.units import Unit, power
 from .problem import Floats, Ints, Status, check_finite
 from .rows import array_rows
-from .rows.tables import check_table
 from .selection import Selection
 from .settings import Callback, Settings
+from .tables.check import PIPELINE, check_table
 
 # Neighbours unless the user asks. A graph of as few samples as that is complete without a warning.
 DEFAULT_NEIGHBORS = 7
@@ -63,6 +63,11 @@ class KernelConvexClustering(
         σ₁ in exp(−‖x − y‖²/(2σ₁²)).
     kernel_params : dict, optional
         Further parameters of the kernel, e.g. ``{"degree": 2, "c": 1.0}``.
+    metric : str or callable
+        Distance between samples, for the graph, for ``predict`` and for the kernels of a distance
+        (rbf, laplacian, matern): a name of ``convexcluster.kernels.METRICS``, a function of two
+        rows, or "precomputed", where X holds distances. "auto" is Euclidean for at most three
+        features, Manhattan for the graph of more, and what the kernel's formula says.
     weights : str, sparse matrix, (edges, weights) or callable
         Graph of the fusion penalty: a key of ``convexcluster.weights.WEIGHTS`` or your own graph.
     n_neighbors : int
@@ -158,6 +163,7 @@ class KernelConvexClustering(
         kernel: Any = "rbf",
         bandwidth: float | str = "auto",
         kernel_params: dict[str, Any] | None = None,
+        metric: Any = "auto",
         weights: Any = "knn",
         n_neighbors: int = 7,
         weight_bandwidth: float | str = "auto",
@@ -183,6 +189,7 @@ class KernelConvexClustering(
         self.kernel = kernel
         self.bandwidth = bandwidth
         self.kernel_params = kernel_params
+        self.metric = metric
         self.weights = weights
         self.n_neighbors = n_neighbors
         self.weight_bandwidth = weight_bandwidth
@@ -210,7 +217,8 @@ class KernelConvexClustering(
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-            Samples, or the Gram matrix (n_samples, n_samples) if ``kernel="precomputed"``.
+            Samples; or (n_samples, n_samples) the Gram matrix if ``kernel="precomputed"``, the
+            distances if ``metric="precomputed"``.
         y : ignored
         sample_weight : array-like of shape (n_samples,), optional
             Masses mᵢ; a sample of weight two counts as two equal samples.
@@ -226,9 +234,10 @@ class KernelConvexClustering(
         with unchanged_by_errors(self):
             X = check_rows(self, X)
             settings = Settings.of(self)
-            if settings.kernel_name != "precomputed":
-                warn_of_scales(X, stacklevel=2)
-                warn_of_far_row(X, stacklevel=2)
+            if not settings.pairs_given:
+                names = getattr(self, "feature_names_in_", None)
+                warn_of_scales(X, names=names, stacklevel=2)
+                warn_of_far_row(X, names=names, stacklevel=2)
             weight = check_sample_weight(sample_weight, X.shape[0])
             found = fit(array_rows(X, weight, settings.n_jobs), settings)
             labels = found.label_rows(X, weight)
@@ -253,7 +262,7 @@ class KernelConvexClustering(
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            New samples; of a precomputed kernel k(new, training).
+            New samples; of a precomputed kernel k(new, training), of distances d(new, training).
 
         Returns
         -------
@@ -276,7 +285,7 @@ class KernelConvexClustering(
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-            New samples; of a precomputed kernel k(new, training).
+            New samples; of a precomputed kernel k(new, training), of distances d(new, training).
 
         Returns
         -------
@@ -288,16 +297,16 @@ class KernelConvexClustering(
     def predict_proba(self, X: Any) -> Floats:
         """Share of each cluster in the weight Σ w(x, j) of the nearest training samples j.
 
-        w(x, j) = b·√m_j·exp(−(d²/(s_x s_j))^¾) as in the automatic graph: distances are Euclidean
-        for at most three features, Manhattan's for more; s is the distance to the k-th nearest
-        training sample, b = 1 if d ≤ s_j and ½ if not. A sample that equals a training sample has
-        share 1 in its cluster. The shares say how clear the vote is; they are not calibrated
-        probabilities.
+        w(x, j) = b·√m_j·exp(−(d²/(s_x s_j))^¾) as in the automatic graph: distances are those of
+        ``metric``, by default Euclidean for at most three features, Manhattan's for more; s is the
+        distance to the k-th nearest training sample, b = 1 if d ≤ s_j and ½ if not. A sample that
+        equals a training sample has share 1 in its cluster. The shares say how clear the vote is;
+        they are not calibrated probabilities.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-            New samples; of a precomputed kernel k(new, training).
+            New samples; of a precomputed kernel k(new, training), of distances d(new, training).
 
         Returns
         -------
@@ -385,7 +394,8 @@ class KernelConvexClustering(
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        named = isinstance(self.kernel, str) and self.kernel.lower() == "precomputed"
+        given = (str(self.kernel).lower(), str(self.metric).lower())
+        named = "precomputed" in given
         tags.input_tags.pairwise = named or getattr(self.kernel, "is_precomputed", False)
         return tags
 
@@ -407,6 +417,7 @@ class ConvexClustering(KernelConvexClustering):
         self,
         n_clusters: int | None = None,
         *,
+        metric: Any = "auto",
         weights: Any = "knn",
         n_neighbors: int = 7,
         weight_bandwidth: float | str = "auto",
@@ -428,6 +439,7 @@ class ConvexClustering(KernelConvexClustering):
             n_clusters,
             kernel="linear",
             embedding="identity",
+            metric=metric,
             weights=weights,
             n_neighbors=n_neighbors,
             weight_bandwidth=weight_bandwidth,
@@ -449,7 +461,8 @@ class ConvexClustering(KernelConvexClustering):
 
 def check_rows(model: Any, X: Any, *, reset: bool = True) -> Any:
     """X as float64, dense or CSR, and finite; what is wrong is named with its row and column."""
-    check_table(X)
+    name = type(model).__name__
+    check_table(X, name)
     options: dict[str, Any] = {"accept_sparse": "csr", "dtype": np.float64, "order": "C"}
     X = validate_data(model, X, **options, ensure_all_finite=False, reset=reset)
     if sparse.issparse(X):
@@ -461,7 +474,8 @@ def check_rows(model: Any, X: Any, *, reset: bool = True) -> Any:
                 f"X holds NaN or infinity in row {row}, column {column}: impute or drop it first"
             )
         return X
-    check_finite(X, "X", columns=getattr(model, "feature_names_in_", None))
+    remedy = f"; {PIPELINE.format(model=name)} fills in what is missing"
+    check_finite(X, "X", columns=getattr(model, "feature_names_in_", None), remedy=remedy)
     return X
 
 

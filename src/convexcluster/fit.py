@@ -18,7 +18,7 @@ from .certificate.claims import Centroids, Claim, claimed, prove_labels
 from .certificate.cores import Cores, best_cores
 from .embedding import embed
 from .graph import Graph, quotient
-from .kernels import Kernel
+from .kernels import Kernel, distances
 from .labels import fusion_labels
 from .numerics.boundaries import Boundaries
 from .numerics.threads import interruptible
@@ -48,6 +48,7 @@ from .settings import Settings
 from .solvers import prove, routed, solve_problem
 from .weights import (
     FEW_FEATURES,
+    LOOPED,
     Nearest,
     automatic_graph,
     automatic_nearest,
@@ -227,6 +228,7 @@ def distinct_points(rows: Rows, settings: Settings) -> Points:
     merged = settings.merges_equal_rows
     masses = np.ones(rows.X.shape[0]) if rows.masses is None else rows.masses
     found = (merge_equal if merged else keep_all)(rows.X, masses)
+    settings.resolve_kernel(1.0).check(found.X)  # before distances are averaged to a bandwidth
     kernel = settings.resolve_kernel(X=found.X)
     X = kernel.check(found.X)
     options = settings.embedding_options(*X.shape)
@@ -253,6 +255,7 @@ def find_valleys(points: Points, settings: Settings) -> Boundaries | None:
     valleys, and the path decides.
     """
     features = points.X.shape[1] <= FEW_FEATURES and not sparse.issparse(points.X)
+    features = features and settings.metric_of_graph(points.X) in ("auto", "euclidean")
     asked = settings.labels == "auto" and not settings.one_gamma
     if not (features and asked and settings.automatic_graph) or settings.weighs_in_embedding:
         return None
@@ -269,6 +272,8 @@ def nearest_points(points: Points, own: Graph | None, settings: Settings) -> Nea
         return None
     placed = settings.weighs_in_embedding
     X = points.Z if placed else points.X
+    if not placed and settings.metric_of_graph(X) != "auto":
+        return None
     return automatic_nearest(X, settings.n_neighbors, features=not placed)
 
 
@@ -314,6 +319,12 @@ def weigh(
         "masses": masses,
         "distinct": distinct,
     }
+    metric = settings.metric_of_graph(X) if features else "auto"
+    if metric not in LOOPED:
+        X = X if settings.distances_given else distances(X, None, metric)
+        metric = "precomputed"
+    if metric != "auto":
+        options["metric"] = metric
     if settings.automatic_graph:
         return automatic_graph(X, features=features, nearest=nearest, **options)
     return build_graph(X, settings.weights, bandwidth=settings.weight_bandwidth, **options)
@@ -372,7 +383,8 @@ def choose(
 
 def dimension(points: Points, settings: Settings) -> float:
     """Dimension of the samples in the space in which the graph measures distances."""
-    if settings.weighs_in_embedding or sparse.issparse(points.X):
+    features = not (settings.weighs_in_embedding or sparse.issparse(points.X))
+    if not features or settings.metric_of_graph(points.X) not in LOOPED:
         return max(dimension_of(points.Z), FEW_FEATURES + 1e-9)
     d = int(points.X.shape[1])
     return float(d) if d <= FEW_FEATURES else max(dimension_of(points.X), FEW_FEATURES + 1e-9)
@@ -560,6 +572,7 @@ def make_vote(
 ) -> Vote:
     """The rule that labels rows, in the space in which the graph measures distances."""
     placed = settings.weighs_in_embedding
+    metric = "auto" if placed else settings.metric_of_graph(points.X)
     return Vote.of(
         points.Z if placed else points.X,
         labels,
@@ -567,5 +580,6 @@ def make_vote(
         row_keys(points.X),
         n_neighbors=settings.n_neighbors,
         embedding=points.embedding if placed else None,
+        metric=metric,
         nearest=nearest,
     )

@@ -30,11 +30,13 @@ class ModelFileError(FileRefused):
     """The file is no model, is damaged, or is of another format version; the message says which."""
 
 
-def _kernel(name: str, params: dict[str, Any], function: None = None) -> Kernel:
+def _kernel(
+    name: str, params: dict[str, Any], function: None = None, metric: str = "auto"
+) -> Kernel:
     """A kernel that has a name, with parameters that it takes."""
     if function is not None:
         raise ValueError("a kernel of code, which no model file holds")
-    return resolve_kernel(name, 1.0, params)
+    return resolve_kernel(name, 1.0, params, metric=metric)
 
 
 def _embedding(method: str, **parts: Any) -> Embedding:

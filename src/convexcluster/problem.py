@@ -156,14 +156,16 @@ def check_samples(Z: ArrayLike, name: str = "Z") -> Floats:
     return Z
 
 
-def check_finite(Z: Floats, name: str, offset: int = 0, columns: ArrayLike | None = None) -> None:
+def check_finite(
+    Z: Floats, name: str, offset: int = 0, columns: ArrayLike | None = None, remedy: str = ""
+) -> None:
     """Refuse NaN and infinity in rows of which the first has the number ``offset``."""
     if not np.isfinite(Z).all():
         row, column = np.argwhere(~np.isfinite(Z))[0]
         where = column if columns is None else repr(np.asarray(columns)[column])
         raise ValueError(
             f"{name} holds {Z[row, column]} in row {offset + row}, column {where}: "
-            "impute or drop missing and infinite values first"
+            f"impute or drop missing and infinite values first{remedy}"
         )
 
 

@@ -21,7 +21,7 @@ from sklearn.utils import check_random_state
 
 from .embedding import EMBEDDINGS
 from .graph import Graph
-from .kernels import STATIONARY, Kernel, resolve_kernel
+from .kernels import STATIONARY, Kernel, check_metric, resolve_kernel
 from .numerics.threads import threads
 from .partition import has_copies, sorted_rows
 from .path.grid import check_gammas
@@ -31,7 +31,7 @@ from .problem import Floats, check_gamma
 from .rows import Plan, Rows, parse_bytes, plan_fit
 from .selection import SELECTORS
 from .solvers import SOLVERS
-from .weights import FEW_FEATURES, WEIGHTS
+from .weights import FEW_FEATURES, LOOPED, WEIGHTS
 
 Callback = Callable[[int, int, float, int, float], None]
 
@@ -71,6 +71,12 @@ BANDWIDTHS = 500
 
 # Kernels that are no function of x/σ, nor of a power of the length of x.
 WITHOUT_UNITS = ("polynomial", "sigmoid", "callable")
+
+# Weights that take any metric; the others are Gaussians of Euclidean distances.
+LOCAL = ("local", "mutual")
+
+# Metrics with d(sx, sy) = s·d(x, y), so that rows may be multiplied.
+HOMOGENEOUS = ("auto", "euclidean", "manhattan", "chebyshev", "precomputed")
 
 # The loosest relative gap: with a looser one the partition itself would be in doubt.
 LOOSEST = 1e-3
@@ -222,6 +228,7 @@ class Settings:
     kernel: Any = "rbf"
     bandwidth: float | str = "auto"
     kernel_params: dict[str, Any] | None = None
+    metric: Any = "auto"
     weights: Any = "knn"
     n_neighbors: int = 7
     weight_bandwidth: float | str = "auto"
@@ -261,7 +268,7 @@ class Settings:
             if not fits(value):
                 raise ValueError(f"{name} must be {words}, got {_shown(value)}")
         given = 1.0 if self.bandwidth == "auto" else self.bandwidth  # "auto" needs rows
-        resolve_kernel(self.kernel, given, self.kernel_params)
+        resolve_kernel(self.kernel, given, self.kernel_params, metric=self.metric)
 
     @cached_property
     def kernel_name(self) -> str:
@@ -271,7 +278,34 @@ class Settings:
     def resolve_kernel(self, bandwidth: float | None = None, X: Any = None) -> Kernel:
         """The kernel; an automatic bandwidth is ``bandwidth``, or taken from the rows X."""
         sigma = bandwidth if self.bandwidth == "auto" and bandwidth else self.bandwidth
-        return resolve_kernel(self.kernel, sigma, self.kernel_params, X)
+        return resolve_kernel(self.kernel, sigma, self.kernel_params, X, self.metric)
+
+    @property
+    def pairs_given(self) -> bool:
+        """Whether X holds values of pairs, a kernel or distances, and no features."""
+        return self.kernel_name == "precomputed" or self.distances_given
+
+    @property
+    def distances_given(self) -> bool:
+        """Whether X holds distances."""
+        return isinstance(self.metric, str) and self.metric.lower() == "precomputed"
+
+    def metric_of_graph(self, X: Any) -> Any:
+        """The metric between rows of X; one of ``LOOPED`` has loops, any other needs all pairs.
+
+        Manhattan distances of sparse rows and of Gaussian weights need them too, as "cityblock".
+        """
+        metric = check_metric(self.metric)
+        automatic = self.automatic_weights and self.weights == "knn"
+        local = automatic or (isinstance(self.weights, str) and self.weights in LOCAL)
+        if metric == "manhattan" and (sparse.issparse(X) or not local):
+            return "cityblock"
+        return metric
+
+    @property
+    def is_linear(self) -> bool:
+        """Whether the rows themselves are the embedding; distances have none."""
+        return self.kernel_name == "linear" and not self.distances_given
 
     @property
     def one_gamma(self) -> bool:
@@ -291,7 +325,7 @@ class Settings:
     @property
     def merges_equal_rows(self) -> bool:
         """Whether equal rows may be one point: their graph is built here, from the rows."""
-        return self.automatic_weights and self.kernel_name != "precomputed"
+        return self.automatic_weights and not self.pairs_given
 
     @property
     def weighs_in_embedding(self) -> bool:
@@ -321,7 +355,7 @@ class Settings:
     def cuts_rank(self, n: int) -> bool:
         """Whether n rows are more than an automatic path embeds at full rank."""
         automatic = self.embedding == "auto" and self.rank is None and not self.one_gamma
-        return automatic and n > FULL_RANK and self.kernel_name != "linear"
+        return automatic and n > FULL_RANK and not self.is_linear
 
     def axes(self, width: int) -> int | None:
         """Principal axes on which an automatic path of rows with ``width`` columns runs.
@@ -330,7 +364,7 @@ class Settings:
         kernels that do not decay.
         """
         decays = self.kernel_name in STATIONARY
-        if self.weighs_in_embedding or self.certify == "path" or not decays:
+        if self.weighs_in_embedding or self.pairs_given or self.certify == "path" or not decays:
             return None
         return PLANE_AXES if width <= FEW_FEATURES else AXES
 
@@ -341,8 +375,10 @@ class Settings:
         other rows can be placed in it.
         """
         options: dict[str, Any] = {"method": self.embedding, "rank": self.rank}
+        if self.embedding == "identity" and self.distances_given:
+            options["method"] = "auto"
         options |= {"tol": self.embedding_tol, "random_state": self.random_state}
-        if of_sample and self.kernel_name != "linear":
+        if of_sample and not self.is_linear:
             if self.embedding == "auto":
                 options["method"] = "pivoted"
             if self.rank is None:
@@ -374,7 +410,8 @@ class Settings:
         """
         values = None if rows.X is None else numbers(rows.X)
         e = 0 if values is None else exponent_of(values)
-        if self.kernel_name in WITHOUT_UNITS or callable(self.weights):
+        named = check_metric(self.metric) in HOMOGENEOUS
+        if self.kernel_name in WITHOUT_UNITS or callable(self.weights) or not named:
             if values is not None and e > BANDWIDTHS:
                 raise ValueError(
                     f"kernel {self.kernel_name!r} does not see numbers as small as those of X, "
@@ -451,6 +488,10 @@ class Settings:
             why = "X is sparse"
         elif self.kernel_name == "precomputed":
             why = "the kernel is precomputed"
+        elif self.distances_given:
+            why = "distances are given"
+        elif check_metric(self.metric) not in LOOPED:
+            why = "a cell is the mean of its rows, which this metric need not know"
         elif not isinstance(self.weights, str):
             why = "the graph is given"
         elif self.embedding == "exact":

@@ -26,7 +26,7 @@ from sklearn.metrics import adjusted_rand_score
 from .estimators import KernelConvexClustering, check_rows
 from .fit import build_penalty, dimension, distinct_points
 from .graph import Graph
-from .kernels import auto_bandwidth
+from .kernels import auto_bandwidth, check_metric
 from .numerics.linkage import expand, join, nested_labels
 from .optional import need
 from .partition import canonical
@@ -78,9 +78,9 @@ class TuneResult:
     table: Any
 
 
-def default_grid(X: ArrayLike, n_neighbors: int = 7) -> dict[str, list[Any]]:
+def default_grid(X: ArrayLike, n_neighbors: int = 7, metric: Any = "auto") -> dict[str, list[Any]]:
     """Five kernel bandwidths × five weights (local scaling and four bandwidths)."""
-    sigma = auto_bandwidth(np.asarray(X, dtype=np.float64), n_neighbors)
+    sigma = auto_bandwidth(np.asarray(X, dtype=np.float64), n_neighbors, check_metric(metric))
     return {
         "bandwidth": [factor * sigma for factor in KERNEL_FACTORS],
         "weight_bandwidth": ["auto", *(factor * sigma for factor in WEIGHT_FACTORS)],
@@ -142,7 +142,7 @@ def tune(
         )
     if grid is None:
         known = model.get_params()
-        every = default_grid(rows, model.n_neighbors)
+        every = default_grid(rows, model.n_neighbors, base.metric)
         grid = {name: values for name, values in every.items() if name in known}
     unknown = sorted(set(grid) - set(model.get_params()))
     if unknown:
@@ -171,8 +171,10 @@ def _search(judge: Judge, point: dict[str, Any], *problem: Any) -> list[dict[str
 Prepared = tuple[Floats, Graph, Floats, Ints, float, Any]
 
 # What the points of a fit depend on, and what their graph depends on.
-OF_POINTS = ("kernel", "bandwidth", "kernel_params", "embedding", "embedding_tol", "rank")
-OF_GRAPH = ("weights", "n_neighbors", "weight_bandwidth", "weight_space")
+OF_POINTS = (
+    "kernel", "bandwidth", "kernel_params", "metric", "embedding", "embedding_tol", "rank",
+)  # fmt: skip
+OF_GRAPH = ("metric", "weights", "n_neighbors", "weight_bandwidth", "weight_space")
 
 
 def _prepare(settings: Settings, rows: Rows, shared: dict[Any, Any]) -> Prepared:

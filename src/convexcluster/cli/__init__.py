@@ -55,7 +55,10 @@ def _run(arguments: list[str]) -> int:
     from .app import app
 
     # Not standalone: Typer hands its errors over instead of printing a page about them.
-    return app(args=arguments, prog_name="convexcluster", standalone_mode=False) or Exit.DONE
+    return (
+        app(args=arguments or ["--help"], prog_name="convexcluster", standalone_mode=False)
+        or Exit.DONE
+    )
 
 
 def _explain(error: BaseException) -> tuple[int, str]:

@@ -11,12 +11,13 @@ import typer
 
 from .. import persistence
 from .console import FIRST_RUN, collected_warnings, working
-from .fitting import report_page, score
+from .fitting import report_page
 from .options import Common, Input
+from .outcome import score
 from .prepare import Preparation
 from .read import Table, read
-from .refusal import Exit, Refusal
-from .write import labels_csv, to_json, write_file
+from .refusal import Refusal
+from .write import labels_csv, probe_file, to_json, write_file
 
 ModelArgument = Annotated[
     str, typer.Argument(help="Model file, or the folder that fit wrote.", metavar="MODEL")
@@ -35,13 +36,13 @@ def predict(
 ) -> None:
     """Assign new rows to the clusters of a saved model."""
     estimator, preparation, _ = load_model(model)
-    if out is not None and out.exists() and not force:
-        raise Refusal(f"{out} exists: pass --force to replace it", Exit.OUTPUT)
-    table = read(source, wanted=None if preparation.precomputed else preparation.features)
+    if out is not None:
+        probe_file(out, force=force)
+    table = read(source, like=preparation.remembered)
     if preparation.precomputed and table.X.shape[1] != len(preparation.features):
         raise Refusal(
-            f"the model wants {len(preparation.features)} kernel values per row, one per fitted "
-            f"sample, and this table has {table.X.shape[1]} columns"
+            f"the model wants {len(preparation.features)} kernel values or distances per row, one "
+            f"per fitted sample, and this table has {table.X.shape[1]} columns"
         )
     X = preparation.apply(table)
     with collected_warnings() as notes, working(f"predicting {len(X)} rows", FIRST_RUN):
@@ -51,6 +52,7 @@ def predict(
         write_file(out, content, force=force)
     if common.json:
         answer: dict[str, Any] = {"n_samples": len(labels), "warnings": notes}
+        answer["read"] = table.found
         answer["ids"], answer["labels"] = list(table.ids), labels
         if table.labels is not None:
             answer["scores"] = score(table.labels, labels)
@@ -77,15 +79,14 @@ def report(
 ) -> None:
     """Write the interactive report of a saved model: one HTML file that works offline."""
     estimator, preparation, ids = load_model(model)
-    if out.exists() and not force:
-        raise Refusal(f"{out} exists: pass --force to replace it", Exit.OUTPUT)
+    probe_file(out, force=force)
     n = len(estimator.labels_)
     if data is None:
         table = Table(np.empty((n, 0)), (), ids or tuple(str(i) for i in range(1, n + 1)))
         preparation = Preparation((), precomputed=True)  # no features to show
     else:
         source = Input(data, id_column=id_column, label_column=label_column)
-        table = read(source, wanted=None if preparation.precomputed else preparation.features)
+        table = read(source, like=preparation.remembered)
         if len(table.X) != n:
             raise Refusal(f"{data} has {len(table.X)} rows, and the model was fitted to {n}")
         # predict of the fitted rows is their labels

@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-import sys
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import fields
+import warnings
+from collections.abc import Mapping
 from typing import Annotated, Any
 
-import numpy as np
 import typer
 
-from .. import __version__, persistence
-from .console import FIRST_RUN, collected_warnings, show_pairs, show_table, working
-from .options import MODEL, Clean, Common, Input, Model, Output
+from .. import persistence
+from ..points.scales import ScaleWarning, warn_of_far_row, warn_of_scales
+from .console import FIRST_RUN, collected_warnings, show_table, working
+from .options import MODEL, Clean, Common, Input, Model, Output, given
+from .outcome import show, summarize
 from .prepare import Preparation
-from .read import Table, read
-from .refusal import Refusal
+from .read import Remembered, Table, read
 from .values import numbers
 from .write import (
-    MARK,
-    check_folder,
     labels_csv,
     newick,
     output_folder,
+    probe_folder,
     spreadsheet_safe,
     to_json,
     tree_json,
@@ -55,7 +53,7 @@ def fit(
     if common.json:
         print(to_json(summary))
     else:
-        _show(summary)
+        show(summary, output.out)
 
 
 def path(
@@ -84,16 +82,17 @@ def path(
         return
     rows = [tuple(row) for row in frame.itertuples(index=False)]
     show_table("path", [str(name) for name in frame.columns], rows)
-    _show(summary)
+    show(summary, output.out)
 
 
 def _fit_and_write(
     source: Input, clean: Clean, parameters: dict[str, Any], output: Output, command: str
 ) -> tuple[dict[str, Any], Any]:
     if output.out is not None:
-        check_folder(output.out, force=output.force)  # before the work, not after it
-    table = read(source)
-    preparation = clean.learn(table, parameters.get("kernel"))
+        probe_folder(output.out, force=output.force)  # before the work, not after it
+    precomputed = is_matrix(parameters)
+    table = read(source, like=Remembered(matrix=precomputed))
+    preparation = Preparation.of(table, clean.standardize, clean.impute, precomputed)
     X = preparation.apply(table)
     from ..estimators import KernelConvexClustering
 
@@ -105,10 +104,11 @@ def _fit_and_write(
         def heard(step: int, total: int, gamma: float, k: int, gap: float) -> None:
             advance(step + 1, total, f"γ = {gamma:.3g}, {k} clusters")
 
-        estimator.set_params(verbose=heard).fit(X)
+        estimator.set_params(verbose=heard)
+        fit_named(estimator, X, preparation)
     seconds = time.perf_counter() - begin
-    summary = summarize(estimator, table, seconds, notes)
-    summary |= {"command": command, "input": source.data, "parameters": parameters}
+    summary = summarize(estimator, table, preparation, seconds, notes)
+    summary |= {"command": command, "input": source.data, "options": given(source, clean)}
     if output.out is not None:
         with working("writing"):
             write_results(
@@ -117,52 +117,19 @@ def _fit_and_write(
     return summary, estimator
 
 
-def summarize(
-    estimator: Any, table: Table, seconds: float, notes: Sequence[str] = ()
-) -> dict[str, Any]:
-    """Everything worth a line about a fitted estimator, as plain data."""
-    labels = estimator.labels_
-    certificate = estimator.certificate_
-    summary: dict[str, Any] = {
-        "kind": MARK,
-        "convexcluster": __version__,
-        "n_samples": len(labels),
-        "n_features": len(table.features),
-        "n_clusters": int(estimator.n_clusters_),
-        "cluster_sizes": np.bincount(labels).tolist(),
-        "gamma": estimator.gamma_,
-        "certificate": {
-            f.name: getattr(certificate, f.name)
-            for f in fields(certificate)
-            if isinstance(getattr(certificate, f.name), float | int | str)
-        },
-        "selection": {
-            "method": estimator.selection_.method,
-            "confidence": estimator.selection_.confidence,
-            "verdict": estimator.selection_.verdict,
-        },
-        "seconds": seconds,
-        "warnings": list(notes),
-    }
-    if table.labels is not None:
-        summary["scores"] = score(table.labels, labels)
-    return summary
+def is_matrix(parameters: Mapping[str, Any]) -> bool:
+    """Whether the file holds a matrix of pairs: a kernel, or distances."""
+    return any(str(parameters.get(name)).lower() == "precomputed" for name in ("kernel", "metric"))
 
 
-def score(truth: Sequence[str], labels: np.ndarray) -> dict[str, float]:
-    """NMI and adjusted Rand index over the rows whose true label is known."""
-    from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
-
-    known = np.array([bool(t) for t in truth])
-    if not known.any():
-        raise Refusal("the label column is empty: leave --label-column out")
-    true = np.array(truth)[known]
-    found = labels[known]
-    return {
-        "nmi": float(normalized_mutual_info_score(true, found)),
-        "ari": float(adjusted_rand_score(true, found)),
-        "n_scored": int(known.sum()),
-    }
+def fit_named(estimator: Any, X: Any, preparation: Preparation) -> None:
+    """Fit, and warn of scales by the names of the columns, with the remedy of the command."""
+    if not preparation.precomputed:
+        warn_of_scales(X, names=preparation.names, remedy="pass --standardize")
+        warn_of_far_row(X, names=preparation.names, first=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ScaleWarning)
+        estimator.fit(X)
 
 
 def write_results(
@@ -216,29 +183,5 @@ def report_page(estimator: Any, table: Table, preparation: Preparation) -> str:
         X=None if kernel_matrix else preparation.filled(table),
         ids=list(table.ids),
         y=None if table.labels is None else list(table.labels),
-        feature_names=None if kernel_matrix else list(table.features),
+        feature_names=None if kernel_matrix else list(preparation.names),
     )
-
-
-def _show(summary: dict[str, Any]) -> None:
-    certificate = summary["certificate"]
-    pairs: list[tuple[str, Any]] = [
-        ("samples", summary["n_samples"]),
-        ("clusters", summary["n_clusters"]),
-        ("sizes", _sizes(summary["cluster_sizes"])),
-        ("γ", summary["gamma"]),
-        ("relative gap", certificate.get("relative_gap")),
-        ("partition", certificate.get("partition")),
-        ("proved", certificate.get("statement")),
-        ("seconds", summary["seconds"]),
-    ]
-    if "scores" in summary:
-        pairs += [("NMI", summary["scores"]["nmi"]), ("ARI", summary["scores"]["ari"])]
-    show_pairs(f"convexcluster {summary['command']}: {summary['input']}", pairs)
-    if "files" not in summary and sys.stderr.isatty():
-        print("nothing was written: --out FOLDER keeps the results", file=sys.stderr)
-
-
-def _sizes(sizes: Sequence[int]) -> str:
-    shown = ", ".join(str(size) for size in sizes[:12])
-    return shown + (f", … ({len(sizes)} in all)" if len(sizes) > 12 else "")

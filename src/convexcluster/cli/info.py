@@ -16,6 +16,7 @@ CORE = ("numpy", "scipy", "scikit-learn", "numba")
 # extra -> the modules that it must bring
 EXTRAS = {
     "cli": ("typer", "rich", "pandas", "pyarrow"),
+    "excel": ("openpyxl",),
     "plot": ("matplotlib",),
     "report": ("pandas", "networkx"),
     "dask": ("dask", "distributed", "pynndescent", "zarr"),

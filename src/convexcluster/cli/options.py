@@ -16,8 +16,7 @@ from typing import Annotated, Any
 from typer import Argument, Option
 
 from .formats import FORMATS
-from .prepare import FILLS, Preparation
-from .read import Table
+from .prepare import FILLS
 from .values import cells, number_or_word, pair
 
 MODEL = "Model"
@@ -42,7 +41,8 @@ class Input:
 
     panel = "Input"
     data: Annotated[
-        str, Argument(help="CSV, TSV, Parquet, NPY, NPZ or MAT file; - is standard input.")
+        str,
+        Argument(help="CSV, TSV, Excel, Parquet, NPY, NPZ or MAT file; - is standard input."),
     ]
     columns: Annotated[
         list[str],
@@ -71,10 +71,29 @@ class Input:
         bool | None,
         Option(
             "--header/--no-header",
-            help="Whether the first line of a CSV or TSV names the columns. Default: it does "
-            "unless it holds numbers alone.",
+            help="Whether the first line of a text file or sheet names the columns. Default: it "
+            "does if it is text, or numbers such as 0,1,2 or years above fractions.",
         ),
     ] = None
+    sep: Annotated[
+        str | None,
+        Option(help="Between the fields of a text file, also tab or space. Default: found."),
+    ] = None
+    decimal: Annotated[
+        str | None, Option(help="Decimal mark of a text file, . or the comma. Default: found.")
+    ] = None
+    encoding: Annotated[
+        str | None, Option(help="Of a text file, such as utf-8, utf-16 or cp1252. Default: found.")
+    ] = None
+    sheet: Annotated[str | None, Option(help="Sheet of an Excel file; default: the first.")] = None
+    transpose: Annotated[
+        bool,
+        Option("--transpose", help="Samples are the columns of the file, as of genes × samples."),
+    ] = False
+    categorical: Annotated[
+        list[str],
+        Option(help="Columns of numbers that are categories, written like --columns."),
+    ] = ()  # type: ignore[assignment]
 
 
 @dataclass(frozen=True)
@@ -90,13 +109,22 @@ class Clean:
     ] = False
     impute: Annotated[
         str | None,
-        _words("Fill missing values by the column's mean or median; default: refuse them.", FILLS),
+        _words(
+            "Fill missing numbers by neighbors, or by the column's mean or median. Default: by "
+            "neighbors in a table with categories or dates; refuse them in one of numbers.",
+            FILLS,
+        ),
     ] = None
 
-    def learn(self, table: Table, kernel: str | None) -> Preparation:
-        """Learn the preparation from the table that a model with ``kernel`` is fitted to."""
-        precomputed = (kernel or "").lower() == "precomputed"
-        return Preparation.of(table, self.standardize, self.impute, precomputed)
+
+def given(source: Input, clean: Clean) -> dict[str, Any]:
+    """The options about the file and its columns that are not the default, to repeat a run."""
+    return {
+        f.name: getattr(group, f.name)
+        for group in (source, clean)
+        for f in fields(group)
+        if f.name != "data" and getattr(group, f.name) not in (f.default, [])
+    }
 
 
 @dataclass(frozen=True)
@@ -111,6 +139,14 @@ class Model:
             "rbf, laplacian, polynomial, sigmoid, linear, cosine, matern or precomputed "
             "(the file is then a square matrix). Default rbf.",
             "kernels.KERNELS",
+        ),
+    ] = None
+    metric: Annotated[
+        str | None,
+        _words(
+            "Distance between rows, such as euclidean, manhattan, cosine, hamming; or precomputed "
+            "(the file is then a square matrix of distances). Default auto.",
+            "kernels.METRICS",
         ),
     ] = None
     bandwidth: Annotated[str | None, Option(help="Of the kernel: a number or auto.")] = None

@@ -1,6 +1,7 @@
 """What happens to a table between reading and fitting, kept so that new data get the same.
 
-    x ↦ (fill(x) − centre) / scale
+Numbers alone: x ↦ (fill(x) − centre) / scale, each step if asked for. A table with categories or
+dates goes through :class:`convexcluster.MixedEncoder`, which standardises every column.
 
 Input is a :class:`~convexcluster.cli.read.Table`; output its matrix for the estimator, and a
 :class:`Preparation` that is stored in the model file beside the estimator.
@@ -10,14 +11,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from ..problem import Floats
-from .read import Table, first_missing
+from ..tables import MixedEncoder
+from ..tables.encoder import CATEGORIES
+from .read import Remembered, Table, first_missing
 from .refusal import Exit, Refusal
 
-FILLS: dict[str, Callable[..., Floats]] = {"mean": np.nanmean, "median": np.nanmedian}
+# None: by the nearest rows, which is the encoder's.
+FILLS: dict[str, Callable[..., Floats] | None] = {
+    "neighbors": None,
+    "mean": np.nanmean,
+    "median": np.nanmedian,
+}
 
 
 @dataclass(frozen=True)
@@ -28,67 +37,112 @@ class Preparation:
     fill: Floats | None = None
     centre: Floats | None = None
     scale: Floats | None = None
-    precomputed: bool = False  # a kernel matrix, whose columns are the samples, by position
+    precomputed: bool = False  # a matrix of pairs, whose columns are the samples, by position
+    encoder: dict[str, Any] | None = None  # of columns of several kinds, or filled by neighbours
+    encoded: bool = False  # whether the estimator sees what the encoder makes of them
+    id_column: str | None = None
 
     @classmethod
     def of(
         cls, table: Table, standardize: bool, impute: str | None, precomputed: bool
     ) -> Preparation:
         """Learn the preparation from the table that a model is fitted to."""
+        known: dict[str, Any] = {"features": table.features, "id_column": table.id_column}
         if precomputed:
             _check_square(table, standardize, impute)
-            return cls(table.features, precomputed=True)
-        fill = None
+            return cls(**known, precomputed=True)
+        if impute is not None and impute not in FILLS:
+            raise Refusal(f"--impute must be {' or '.join(FILLS)}, not {impute!r}", Exit.USAGE)
+        if not table.is_numeric:
+            categories = table.found["kinds"].get("category", [])
+            encoder = MixedEncoder(categories, impute or "neighbors").fit(table.X)
+            return cls(**known, encoder=encoder.to_dict(), encoded=True)
         if impute is not None:
-            if impute not in FILLS:
-                raise Refusal(f"--impute must be {' or '.join(FILLS)}, not {impute!r}", Exit.USAGE)
-            empty = np.isnan(table.X).all(axis=0)
-            if empty.any():
-                name = table.features[int(np.argmax(empty))]
-                raise Refusal(f"column {name!r} has no value at all: leave it out with --drop")
-            fill = FILLS[impute](table.X, axis=0)
-        filled = _fill(table, fill)
-        centre, scale = None, None
-        if standardize:
-            centre, scale = filled.mean(axis=0), filled.std(axis=0)
-            # A constant column stays 0 after centring, whatever it is divided by; the mean of
-            # equal numbers may be off by round-off, which must not be blown up to unit variance.
-            constant = np.ptp(filled, axis=0) == 0
-            scale = np.where(constant | (scale == 0), 1.0, scale)
-            centre = np.where(constant, filled[0], centre)
-        return cls(table.features, fill, centre, scale)
+            known["fill"] = (FILLS[impute] or np.nanmean)(table.numbers, axis=0)
+            if FILLS[impute] is None and np.nanstd(table.numbers, axis=0).any():
+                known["encoder"] = MixedEncoder().fit(table.numbers).to_dict()
+        filled = cls(**known).filled(table)
+        return cls(**known, **_scales(filled)) if standardize else cls(**known)
+
+    @property
+    def remembered(self) -> Remembered:
+        """What reading new data needs to know."""
+        features = None if self.precomputed else self.features
+        kinds = {} if self.encoder is None or not self.encoded else self.encoder["kinds_"]
+        categories = tuple(name for name, kind in kinds.items() if kind in CATEGORIES)
+        return Remembered(features, self.id_column, categories, self.encoded)
+
+    def describe(self) -> dict[str, Any]:
+        """What was done to the columns, by their names, as plain data."""
+        if self.encoder is not None and self.encoded:
+            done = f"MixedEncoder, missing numbers by {self.encoder['impute']}"
+            return {"encoded": done, "features": list(self.names)}
+        steps = {"fill": self.fill, "centre": self.centre, "scale": self.scale}
+        named = {k: dict(zip(self.features, v)) for k, v in steps.items() if v is not None}
+        return {"filled_by_neighbors": True, **named} if self.encoder is not None else named
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns of :meth:`filled`."""
+        if self.encoder is None or not self.encoded:
+            return self.features
+        return tuple(MixedEncoder.from_dict(self.encoder).get_feature_names_out().tolist())
 
     def apply(self, table: Table) -> Floats:
         """Return the matrix for the estimator; the table is left as it is."""
+        if self.encoder is not None and self.encoded:
+            return MixedEncoder.from_dict(self.encoder).transform(table.X)
         X = self.filled(table)
         if self.centre is not None and self.scale is not None:
             X = (X - self.centre) / self.scale
         return X
 
     def filled(self, table: Table) -> Floats:
-        """Return the table's own numbers with nothing missing."""
-        return _fill(table, self.fill)
+        """Return the table's own numbers with nothing missing, and shares of its categories."""
+        if self.encoder is None:
+            return _fill(table, self.fill)
+        encoder = MixedEncoder.from_dict(self.encoder)
+        near = encoder.features(encoder.transform(table.X))
+        if self.encoded:
+            return near
+        X = np.array(_fill(table, self.fill))
+        places = [block.name for block in encoder.blocks_]
+        X[:, places] = np.where(np.isnan(table.numbers[:, places]), near, table.numbers[:, places])
+        return X
+
+
+def _scales(X: Floats) -> dict[str, Any]:
+    """Mean and deviation of every column."""
+    centre, scale = X.mean(axis=0), X.std(axis=0)
+    # A constant column stays 0 after centring, whatever it is divided by; the mean of
+    # equal numbers may be off by round-off, which must not be blown up to unit variance.
+    constant = np.ptp(X, axis=0) == 0
+    scale = np.where(constant | (scale == 0), 1.0, scale)
+    return {"centre": np.where(constant, X[0], centre), "scale": scale}
 
 
 def _fill(table: Table, fill: Floats | None) -> Floats:
     where = first_missing(table)
     if where is None:
-        return table.X
+        return table.numbers
     if fill is None:
+        count = int(np.isnan(table.numbers).sum())
         raise Refusal(
-            f"missing value in {where}: fit with --impute mean or --impute median, "
-            "or complete the data"
+            f"missing value in {where}, {count} in all: fit with --impute neighbors, "
+            "--impute mean or --impute median, or complete the data"
         )
-    return np.where(np.isnan(table.X), fill, table.X)
+    return np.where(np.isnan(table.numbers), fill, table.numbers)
 
 
 def _check_square(table: Table, standardize: bool, impute: str | None) -> None:
-    n, d = table.X.shape
     if standardize or impute:
         option = "--standardize" if standardize else "--impute"
-        raise Refusal(f"{option} does not go with --kernel precomputed: leave it out", Exit.USAGE)
+        raise Refusal(f"{option} does not go with precomputed: leave it out", Exit.USAGE)
+    if not table.is_numeric:
+        raise Refusal("a precomputed matrix holds numbers alone: --id-column or --drop the others")
+    n, d = table.numbers.shape
     if n != d:
         raise Refusal(
-            f"--kernel precomputed needs a square matrix, and this one is {n} × {d}: "
+            f"precomputed needs a square matrix, and this one is {n} × {d}: "
             "pass one row and one column per sample (--id-column or --drop for any other column)"
         )

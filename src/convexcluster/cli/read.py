@@ -1,21 +1,24 @@
-"""Files → :class:`Table`: numbers, ids and labels, or a sentence that says what is wrong.
+"""Files → :class:`Table`: features, ids and labels, or a sentence that says what is wrong.
 
-Input is a file name (or ``-``) and which columns mean what; output is X (n × d, missing values as
-NaN) with the names of its rows and columns. Rows are counted from 1, as spreadsheets do.
+Input is a file name (or ``-``) and which columns mean what; output is X (n × d) with the names of
+its rows and columns, and what was recognised. Rows are counted from 1, as spreadsheets do.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..problem import Floats
-from .formats import Raw, is_number, name_of, read_raw
-from .refusal import Refusal
+from ..tables.kinds import columns_of, is_missing, word
+from .formats import read_raw
+from .raw import Raw, name_of
+from .recognise import features_of, find_ids
+from .refusal import Exit, Refusal
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,34 +28,74 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Table:
-    """Numbers with the names of their rows and columns."""
+    """Features with the names of their rows and columns."""
 
-    X: Floats  # (n, d); missing values are NaN, nothing is infinite
+    X: Floats | pd.DataFrame  # numbers (missing ones NaN, none infinite); a frame of several kinds
     features: tuple[str, ...]
     ids: tuple[str, ...]  # the id column, or 1, 2, …
     labels: tuple[str, ...] | None = None  # for scoring only; empty where unknown
+    id_column: str | None = None
+    found: dict[str, Any] = field(default_factory=dict)  # what was recognised, as plain data
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether all features are numbers."""
+        return isinstance(self.X, np.ndarray)
+
+    @property
+    def numbers(self) -> Floats:
+        """X of a table of numbers."""
+        assert isinstance(self.X, np.ndarray)
+        return self.X
 
 
-def read(source: Input, *, wanted: Sequence[str] | None = None) -> Table:
-    """Read a table; with ``wanted`` exactly these features in this order, as a saved model."""
+@dataclass(frozen=True)
+class Remembered:
+    """What a saved model knows of the table that it was fitted to."""
+
+    features: tuple[str, ...] | None = None  # exactly these, in this order; None: any
+    id_column: str | None = None  # taken if the new table has it
+    categories: tuple[str, ...] = ()
+    as_frame: bool = False  # whether the features are of several kinds
+    matrix: bool = False  # a matrix of pairs: no column of numbers counts the rows
+
+
+def read(source: Input, *, like: Remembered = Remembered()) -> Table:
+    """Read a table; with ``like`` one for a saved model."""
     raw = read_raw(source)
+    if source.transpose:
+        raw = _transposed(source, raw)
     n = len(raw.frame)
     if n == 0:
         raise Refusal(f"{name_of(source)} has no rows")
-    ids = _texts(source, raw, source.id_column, "--id-column")
+    if source.id_column is None and like.id_column in raw.frame.columns:
+        source = replace(source, id_column=like.id_column)
+    id_column = source.id_column
+    features = _select(source, raw, like.features)
+    told = _matching(source, raw, source.categorical, features, "--categorical")
+    columns = columns_of(raw.frame[features], [*told, *like.categories])
+    if like.features is None and not source.columns:
+        id_column, columns = find_ids(source, raw, columns, matrix=like.matrix)
+        features = [str(column.name) for column in columns]
+    ids = _texts(source, raw, id_column, "--id-column")
     labels = _texts(source, raw, source.label_column, "--label-column")
-    features = _select(source, raw, wanted)
+    new = like.features is not None
+    X, found = features_of(raw, columns, name_of(source), new=new, as_frame=like.as_frame)
+    roles = {*features, id_column, source.label_column}
+    left_out = [str(name) for name in raw.frame.columns if name not in roles]
     return Table(
-        X=_numbers(source, raw.frame[features]),
-        features=tuple(str(f) for f in features),
-        ids=ids or tuple(str(i) for i in range(1, n + 1)),
+        X=X,
+        features=tuple(features),
+        ids=ids or tuple(raw.side.get("", map(str, range(1, n + 1)))),
         labels=labels,
+        id_column=id_column,
+        found={**raw.found, "rows": n, "id_column": id_column, **found, "left_out": left_out},
     )
 
 
 def first_missing(table: Table) -> str | None:
     """Name the first missing value, row by row, or return None."""
-    bad = np.isnan(table.X)
+    bad = np.isnan(table.numbers)
     if not bad.any():
         return None
     row, column = np.argwhere(bad)[0]
@@ -61,6 +104,39 @@ def first_missing(table: Table) -> str | None:
 
 def _row(ids: Sequence[str], row: int) -> str:
     return f"row {row + 1}" + (f" (id {ids[row]!r})" if ids[row] != str(row + 1) else "")
+
+
+def _transposed(source: Input, raw: Raw) -> Raw:
+    """Columns as rows. The first column names the features, if it is no number."""
+    if source.id_column is not None:
+        raise Refusal(
+            "--id-column does not go with --transpose: the columns are the samples, and their "
+            "names the ids",
+            Exit.USAGE,
+        )
+    frame = raw.frame
+    first = frame.columns[0]
+    numbers = getattr(frame[first].dtype, "kind", "O") in "biuf"
+    if not numbers or first in raw.nameless:
+        names = [word(value) for value in frame[first].tolist()]
+        frame = frame.drop(columns=first)
+    else:
+        names = [f"x{k}" for k in range(len(frame))]
+    if len(set(names)) < len(names):
+        repeated = next(name for name in names if names.count(name) > 1)
+        raise Refusal(
+            f"{name_of(source)}, column {first!r} holds {repeated!r} twice, and with --transpose "
+            "its values are the names of the features"
+        )
+    turned = frame.T.set_axis(names, axis=1)
+    side = {"": np.array([str(name) for name in frame.columns], dtype=object)}
+    names_of_rows = side[""]
+    return Raw(
+        turned.reset_index(drop=True).infer_objects(),
+        side,
+        found={**raw.found, "transposed": True},
+        where=lambda row: f"column {names_of_rows[row]!r}",
+    )
 
 
 def _texts(source: Input, raw: Raw, column: str | None, option: str) -> tuple[str, ...] | None:
@@ -73,19 +149,11 @@ def _texts(source: Input, raw: Raw, column: str | None, option: str) -> tuple[st
         values = raw.frame[column].tolist()
     else:
         raise Refusal(f"{option} {column!r} is not in {name_of(source)}{_listed(raw)}")
-    return tuple(_text(value) for value in values)
-
-
-def _text(value: Any) -> str:
-    if value is None or value != value:  # NaN and pandas' NA differ from themselves
-        return ""
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    return str(value)
+    return tuple("" if is_missing(value) else word(value) for value in values)
 
 
 def _listed(raw: Raw) -> str:
-    names = [*raw.frame.columns, *raw.side]
+    names = [*raw.frame.columns, *(name for name in raw.side if name)]
     shown = ", ".join(names[:8]) + (", …" if len(names) > 8 else "")
     return f", which has the columns {shown}"
 
@@ -93,7 +161,7 @@ def _listed(raw: Raw) -> str:
 def _select(source: Input, raw: Raw, wanted: Sequence[str] | None) -> list[str]:
     """Names of the feature columns."""
     present = list(raw.frame.columns)
-    roles = {source.id_column, source.label_column}
+    roles = {source.id_column: "--id-column", source.label_column: "--label-column"}
     if wanted is not None:
         for name in wanted:
             if name not in present:
@@ -102,17 +170,16 @@ def _select(source: Input, raw: Raw, wanted: Sequence[str] | None) -> list[str]:
                     f"which is not in {name_of(source)}{_listed(raw)}"
                 )
         return list(wanted)
+    for name in source.columns:
+        if name in roles:
+            raise Refusal(
+                f"--columns {name!r} is the {roles[name]} as well: a column has one role",
+                Exit.USAGE,
+            )
     free = [name for name in present if name not in roles]
     chosen = _matching(source, raw, source.columns, free, "--columns") if source.columns else free
     dropped = set(_matching(source, raw, source.drop, free, "--drop"))
     chosen = [name for name in chosen if name not in dropped]
-    if not source.columns:
-        for name in chosen:
-            if name in raw.nameless:
-                raise Refusal(
-                    f"column {present.index(name) + 1} of {name_of(source)} has no name, like a "
-                    f"row index: use it with --id-column {name} or leave it out with --drop {name}"
-                )
     if not chosen:
         raise Refusal(f"no feature column of {name_of(source)} is left: loosen --columns or --drop")
     return chosen
@@ -134,37 +201,3 @@ def _matching(
                 )
             found.update(dict.fromkeys(hits))
     return list(found)
-
-
-def _numbers(source: Input, frame: pd.DataFrame) -> Floats:
-    """Feature columns as float64; text and dates are refused by the name of their column."""
-    for name, dtype in frame.dtypes.items():
-        kind = getattr(dtype, "kind", "O")
-        if kind in "biuf":
-            continue
-        raise Refusal(_refuse_column(source, str(name), frame[name], kind))
-    X = np.ascontiguousarray(frame.to_numpy(dtype=np.float64, na_value=np.nan))
-    if np.isinf(X).any():
-        row, column = np.argwhere(np.isinf(X))[0]
-        raise Refusal(
-            f"{name_of(source)} holds an infinite value in row {row + 1}, "
-            f"column {frame.columns[column]!r}: replace it by a number or leave it empty"
-        )
-    return X
-
-
-def _refuse_column(source: Input, name: str, values: pd.Series, kind: str) -> str:
-    remedy = (
-        f"leave it out with --drop '{name}', name it as --id-column or --label-column, "
-        "or encode it as numbers"
-    )
-    if kind in "Mm":
-        return f"column {name!r} of {name_of(source)} holds dates or times: {remedy}"
-    for row, value in enumerate(values, start=1):
-        text = _text(value)
-        if text and not is_number(text):
-            return (
-                f"column {name!r} of {name_of(source)} is not numeric "
-                f"({text[:40]!r} in row {row}): {remedy}"
-            )
-    return f"column {name!r} of {name_of(source)} is not numeric: {remedy}"

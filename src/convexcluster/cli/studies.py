@@ -9,11 +9,13 @@ from typing import Annotated, Any
 import typer
 
 from .console import FIRST_RUN, collected_warnings, show_pairs, show_table, working
-from .fitting import summarize, write_results
-from .options import Clean, Common, Input, Model, Output
-from .read import read
+from .fitting import is_matrix, write_results
+from .options import Clean, Common, Input, Model, Output, given
+from .outcome import summarize
+from .prepare import Preparation
+from .read import Remembered, read
 from .refusal import Exit, Refusal
-from .write import MARK, check_folder, output_folder, to_json
+from .write import MARK, output_folder, probe_folder, to_json
 
 # Rows of the search that a person is shown; all of them are in tuning.csv.
 SHOWN = 10
@@ -32,16 +34,17 @@ def tune(
 ) -> None:
     """Try many parameters and keep the best: by the labels if given, else without them."""
     if output.out is not None:
-        check_folder(output.out, force=output.force)
+        probe_folder(output.out, force=output.force)
     axes = dict(_axis(text) for text in grid)
-    table = read(source)
+    parameters = model.parameters()
+    precomputed = is_matrix(parameters)
+    table = read(source, like=Remembered(matrix=precomputed))
     if table.labels is not None and "" in table.labels:
         raise Refusal(
             f"row {table.labels.index('') + 1} has no label: tune needs the label of every row, "
             "or no --label-column"
         )
-    parameters = model.parameters()
-    preparation = clean.learn(table, parameters.get("kernel"))
+    preparation = Preparation.of(table, clean.standardize, clean.impute, precomputed)
     X = preparation.apply(table)
     from ..estimators import KernelConvexClustering
     from ..tuning import tune as search
@@ -53,8 +56,9 @@ def tune(
     with collected_warnings() as notes, working("tuning", FIRST_RUN):
         result = search(X, None if table.labels is None else list(table.labels), **options)
     seconds = time.perf_counter() - begin
-    summary = summarize(result.best_estimator_, table, seconds, notes)
-    summary |= {"command": "tune", "input": source.data, "best_score": result.best_score_}
+    summary = summarize(result.best_estimator_, table, preparation, seconds, notes)
+    summary |= {"command": "tune", "input": source.data, "options": given(source, clean)}
+    summary["best_score"] = result.best_score_
     frame = result.table
     summary["tried"] = len(frame)
     summary["best_params"] = result.best_params_
@@ -98,7 +102,7 @@ def demo(
     force: Annotated[bool, typer.Option("--force", help="Replace an earlier demo.")] = False,
 ) -> None:
     """Cluster the paper's four blobs in a ring by four methods, and draw them side by side."""
-    check_folder(out, force=force)
+    probe_folder(out, force=force)
     from ..reproduce.demo import METHODS, draw, run
     from ..reproduce.writing import write_csv
 

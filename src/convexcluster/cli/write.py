@@ -12,6 +12,7 @@ import json
 import os
 import secrets
 import shutil
+import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -26,6 +27,33 @@ from .refusal import Exit, Refusal
 
 # The mark by which --force tells a folder of ours, which it may replace, from any other.
 MARK = "convexcluster results"
+
+
+def probe_folder(target: Path, *, force: bool) -> None:
+    """Refuse a target that cannot be written, before the work; leave nothing behind."""
+    check_folder(target, force=force)
+    target = target.resolve()
+    made = [folder for folder in target.parents if not folder.exists()]
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=target.parent).cleanup()
+    except OSError as error:
+        raise Refusal(f"cannot write {target}: {error.strerror}", Exit.OUTPUT) from error
+    finally:
+        _remove(made)
+
+
+def probe_file(target: Path, *, force: bool) -> None:
+    """Refuse a file that exists or cannot be written, before the work."""
+    if target.exists() and not force:
+        raise Refusal(f"{target} exists: pass --force to replace it", Exit.OUTPUT)
+    if target.is_dir():
+        raise Refusal(f"{target} is a folder: name a file in it", Exit.OUTPUT)
+    folder = target.parent
+    if not folder.is_dir():
+        raise Refusal(f"cannot write {target}: there is no folder {folder}", Exit.OUTPUT)
+    if not os.access(folder, os.W_OK):
+        raise Refusal(f"cannot write {target}: the folder {folder} is read-only", Exit.OUTPUT)
 
 
 @contextmanager
@@ -47,10 +75,15 @@ def output_folder(target: Path, *, force: bool) -> Iterator[Path]:
     except BaseException:
         interrupt.ignore()
         shutil.rmtree(work, ignore_errors=True)
-        with suppress(OSError):  # others may have put something there
-            for folder in made:
-                folder.rmdir()
+        _remove(made)
         raise
+
+
+def _remove(made: Sequence[Path]) -> None:
+    """Folders that were made on the way, innermost first."""
+    with suppress(OSError):  # others may have put something there
+        for folder in made:
+            folder.rmdir()
 
 
 def check_folder(target: Path, *, force: bool) -> None:

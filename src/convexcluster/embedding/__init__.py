@@ -54,9 +54,11 @@ def auto(
     (:func:`~convexcluster.embedding.pivoted.leading`).
     """
     n, d = X.shape
-    if kernel.name == "linear" and not (is_sparse(X) and 8.0 * n * d > AUTO_DENSE):
+    features = not kernel.is_precomputed
+    if kernel.name == "linear" and features and not (is_sparse(X) and 8.0 * n * d > AUTO_DENSE):
         return identity(X, kernel, rank=rank, masses=masses)
-    if (n > AUTO_EXACT or axes is not None) and kernel.name != "sigmoid":
+    pivots = kernel.name != "sigmoid" and (features or kernel.name != "linear")
+    if (n > AUTO_EXACT or axes is not None) and pivots:
         how: dict[str, Any] = {"rank": rank, "tol": tol, "random_state": random_state}
         try:
             if axes is None:

@@ -73,7 +73,7 @@ def frequencies(
     kernel: Kernel, d: int, count: int, orthogonal: bool, rng: np.random.Generator
 ) -> Floats:
     """Draw ``count`` frequencies in d dimensions from the kernel's spectral measure."""
-    if kernel.name not in (*ISOTROPIC, "laplacian"):
+    if kernel.name not in (*ISOTROPIC, "laplacian") or kernel.metric != "auto":
         raise ValueError(
             f'embedding="rff" is for the kernels rbf, laplacian and matern, not {kernel.name!r}: '
             'use embedding="pivoted"'

@@ -44,7 +44,7 @@ def nystroem(
         24.0 * n * size, f"an embedding of {n:,} samples by {size} landmarks", "take fewer"
     )
     if kernel.is_precomputed:
-        W = points[:, index]
+        W = kernel.columns(points, np.arange(0) if index is None else index)
     else:
         W = kernel(points)
     eigenvalues, V = np.linalg.eigh((W + W.T) / 2)

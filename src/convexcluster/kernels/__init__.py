@@ -16,6 +16,7 @@ import numpy as np
 
 from .bandwidth import auto_bandwidth
 from .checks import Samples, check_features, is_sparse
+from .distances import METRICS, check_metric, distances, metric_of_kernel
 from .formulas import (
     ALIASES,
     KERNELS,
@@ -35,13 +36,16 @@ from .kernel import Kernel
 __all__ = [
     "ALIASES",
     "KERNELS",
+    "METRICS",
     "SPARSE",
     "STATIONARY",
     "Kernel",
     "Samples",
     "auto_bandwidth",
     "check_features",
+    "check_metric",
     "cosine",
+    "distances",
     "is_sparse",
     "laplacian",
     "linear",
@@ -59,6 +63,7 @@ def resolve_kernel(
     bandwidth: float | str = "auto",
     params: Mapping[str, Any] | None = None,
     X: Samples | None = None,
+    metric: Any = "auto",
 ) -> Kernel:
     """Turn what a user may pass for a kernel into a :class:`Kernel`.
 
@@ -73,6 +78,9 @@ def resolve_kernel(
         Further parameters, e.g. ``{"degree": 2, "c": -0.5}``; ``bandwidth`` here has precedence.
     X : (n, d) array, optional
         Training samples, needed for ``bandwidth="auto"`` only.
+    metric : str or callable
+        Distance that rbf, laplacian and matern are functions of; "auto" is their own. With
+        "precomputed" X holds distances, and linear is −½ d².
 
     Returns
     -------
@@ -92,6 +100,7 @@ def resolve_kernel(
     if not isinstance(kernel, str):
         if not callable(kernel):
             raise ValueError(f"kernel must be a name or a callable, got {kernel!r}")
+        metric_of_kernel("callable", metric)
         return Kernel("callable", given, kernel)
     name = ALIASES.get(kernel.lower(), kernel.lower())
     if name not in KERNELS:
@@ -104,17 +113,22 @@ def resolve_kernel(
             f"it takes {', '.join(allowed) if allowed else 'none'}"
         )
     if "bandwidth" in allowed:
-        given["bandwidth"] = _bandwidth(given.get("bandwidth", bandwidth), X)
-    return Kernel(name, {key: _number(key, value) for key, value in given.items()})
+        given["bandwidth"] = _bandwidth(given.get("bandwidth", bandwidth), X, metric)
+    return Kernel(
+        name,
+        {key: _number(key, value) for key, value in given.items()},
+        metric=metric_of_kernel(name, metric),
+    )
 
 
-def _bandwidth(value: float | str, X: Samples | None) -> float:
+def _bandwidth(value: float | str, X: Samples | None, metric: Any) -> float:
     if isinstance(value, str):
         if value != "auto":
             raise ValueError(f'bandwidth must be "auto" or a number > 0, got {value!r}')
         if X is None:
             raise ValueError('bandwidth="auto" needs samples: pass X, or a number > 0')
-        return auto_bandwidth(X)
+        metric = check_metric(metric)
+        return auto_bandwidth(X, metric="auto" if metric == "euclidean" else metric)
     sigma = float(value)
     if not np.isfinite(sigma) or sigma <= 0:
         raise ValueError(f"bandwidth must be finite and > 0, got {value}")

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..partition import distinct_rows
 from .checks import Samples
+from .distances import distances
 
 # Neighbour distances shrink as samples are added, and a kernel that narrows with n ends as the
 # identity, of full rank: beyond this many samples the distances are those within a sample.
 SAMPLE = 2_000
 
 
-def auto_bandwidth(X: Samples, n_neighbors: int = 7) -> float:
+def auto_bandwidth(X: Samples, n_neighbors: int = 7, metric: Any = "auto") -> float:
     """Mean distance to the ``n_neighbors``-th nearest distinct sample; 1 if all are equal.
 
     Of more than 2,000 distinct samples that many are taken, evenly spaced in X, so that the
-    bandwidth does not depend on n.
+    bandwidth does not depend on n. Distances are Euclidean if ``metric`` is "auto"; with
+    "precomputed" X holds them.
 
     Examples
     --------
@@ -25,13 +29,19 @@ def auto_bandwidth(X: Samples, n_neighbors: int = 7) -> float:
     """
     from sklearn.neighbors import NearestNeighbors
 
-    X = X[distinct_rows(X)[0]]
-    if X.shape[0] > SAMPLE:
-        X = X[np.linspace(0, X.shape[0] - 1, SAMPLE).astype(int)]
-    k = min(n_neighbors, X.shape[0] - 1)
+    taken = distinct_rows(X)[0]
+    if len(taken) > SAMPLE:
+        taken = taken[np.linspace(0, len(taken) - 1, SAMPLE).astype(int)]
+    k = min(n_neighbors, len(taken) - 1)
     if k < 1:
         return 1.0
     # a sample is its own nearest neighbour, at distance 0
-    distances, _ = NearestNeighbors(n_neighbors=k + 1).fit(X).kneighbors(X)
-    sigma = float(distances[:, -1].mean())
+    if metric == "auto":
+        search = NearestNeighbors(n_neighbors=k + 1).fit(X[taken])
+        far = search.kneighbors(X[taken])[0][:, -1]
+    else:
+        given = isinstance(metric, str) and metric == "precomputed"
+        D = X[np.ix_(taken, taken)] if given else distances(X[taken], None, metric)
+        far = np.partition(D, k, axis=1)[:, k]
+    sigma = float(far.mean())
     return sigma if sigma > 0 else 1.0

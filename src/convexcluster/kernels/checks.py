@@ -62,27 +62,33 @@ def round_off(values: Floats) -> float:
 
 def check_gram(K: Floats, n_train: int | None, name: str) -> None:
     """Refuse K unless it is symmetric n × n, or m × n_train for new samples."""
-    n, m = K.shape
+    if n_train is None and K.any() and not np.diagonal(K).any() and K.min() >= 0:
+        raise ValueError(
+            "a precomputed kernel must be similarities, but these look like distances D (zero "
+            'diagonal, nothing negative): pass kernel="rbf", metric="precomputed", which takes '
+            "np.exp(-(D**2) / (2 * s**2)) with a typical distance s between neighbours"
+        )
+    check_square(K, n_train, name, "a precomputed kernel", "k(new, training)")
+
+
+def check_square(M: Floats, n_train: int | None, name: str, what: str, new: str) -> None:
+    """Refuse values of pairs unless symmetric n × n, or m × n_train for new samples."""
+    n, m = M.shape
     if n_train is not None:
         if m != n_train:
             raise ValueError(
-                f"{name} must have one column k(new, training) for each of the {n_train} "
+                f"{name} must have one column {new} for each of the {n_train} "
                 f"training samples, got {m}"
             )
         return
     if n != m:
-        raise ValueError(f"a precomputed kernel must be square (n × n), got {n} × {m}")
-    scale, allowed = float(np.abs(K).max()), max(ASYMMETRY, round_off(K))
-    if scale > 0 and not np.diagonal(K).any() and K.min() >= 0:
-        raise ValueError(
-            "a precomputed kernel must be similarities, but these look like distances D (zero "
-            "diagonal, nothing negative): pass np.exp(-(D**2) / (2 * s**2)) with a typical "
-            "distance s between neighbours"
-        )
+        raise ValueError(f"{what} must be square (n × n), got {n} × {m}")
+    scale, allowed = float(np.abs(M).max()), max(ASYMMETRY, round_off(M))
     step = max(1, BLOCK // n)
     for s in range(0, n, step):
-        if np.abs(K[s : s + step] - K[:, s : s + step].T).max() > allowed * scale:
+        if np.abs(M[s : s + step] - M[:, s : s + step].T).max() > allowed * scale:
+            letter = "K" if "kernel" in what else "D"
             raise ValueError(
-                "a precomputed kernel must be symmetric: check that it is k(x, x'), or pass "
-                "(K + K.T) / 2"
+                f"{what} must be symmetric: check that it is {letter.lower()}(x, x'), or pass "
+                f"({letter} + {letter}.T) / 2"
             )

@@ -11,6 +11,7 @@ from sklearn.metrics.pairwise import pairwise_kernels
 
 from ..problem import Floats, Ints
 from .checks import BLOCK, Samples, check_features, check_gram, is_sparse
+from .distances import OF_DISTANCE, check_distances, distances
 from .formulas import KERNELS, SPARSE, STATIONARY, precomputed
 
 
@@ -26,23 +27,36 @@ class Kernel:
         Its parameters. With ``name`` they describe a built-in kernel completely and are plain data.
     function : callable or None
         What the user passed, for ``"callable"``: f(X, Y) -> matrix, or f(x, y) -> number.
+    metric : str or callable
+        "auto", or the distance that the kernel is a function of; "precomputed": X holds distances.
     """
 
     name: str
     params: dict[str, Any] = field(default_factory=dict)
     function: Callable[..., Any] | None = None
+    metric: Any = field(default="auto", repr=False)
 
     @property
     def is_precomputed(self) -> bool:
-        """Whether X is the Gram matrix itself."""
-        return self.name == "precomputed"
+        """Whether X holds values of pairs: the Gram matrix itself, or distances."""
+        return self.name == "precomputed" or self._takes_distances
+
+    @property
+    def _takes_distances(self) -> bool:
+        return isinstance(self.metric, str) and self.metric == "precomputed"
+
+    def _of_pairs(self, values: Floats) -> Floats:
+        """Similarities from what X holds of pairs."""
+        return OF_DISTANCE[self.name](values, **self.params) if self._takes_distances else values
 
     def __call__(self, X: Samples, Y: Samples | None = None) -> Floats:
         """Gram matrix k(X, Y) of shape (n, m); ``Y=None`` means X."""
         if self.is_precomputed:
             if Y is not None:
                 precomputed(X, Y)
-            return X
+            return self._of_pairs(X)
+        if self.metric != "auto":
+            return OF_DISTANCE[self.name](distances(X, Y, self.metric), **self.params)
         Y = X if Y is None else Y
         if self.function is not None:
             return _call(self.function, X, Y, self.params)
@@ -57,10 +71,10 @@ class Kernel:
 
     def diag(self, X: Samples) -> Floats:
         """k(x, x) for every row of X, block by block."""
-        if self.is_precomputed:
-            return np.diagonal(X).copy()
         if self.name in STATIONARY:
             return np.ones(X.shape[0])
+        if self.is_precomputed:
+            return self._of_pairs(np.diagonal(X).copy())
         size = 64  # the block computes size² entries to keep size of them
         blocks = [self(X[s : s + size]).diagonal() for s in range(0, X.shape[0], size)]
         return np.concatenate(blocks)
@@ -72,7 +86,7 @@ class Kernel:
         precomputed kernel X has the columns k(new, training), and ``index`` selects.
         """
         if self.is_precomputed:
-            return np.ascontiguousarray(X[:, index])
+            return self._of_pairs(np.ascontiguousarray(X[:, index]))
         Y = X[index] if landmarks is None else landmarks
         n, m = X.shape[0], Y.shape[0]
         step = max(1, BLOCK // max(1, m))
@@ -88,6 +102,9 @@ class Kernel:
 
         A precomputed kernel wants a symmetric n × n matrix, or m × n_train for new samples.
         """
+        if self._takes_distances:
+            check_distances(X, n_train, name)
+            return check_features(X, name)
         if is_sparse(X) and self.name not in SPARSE:
             raise ValueError(
                 f"kernel {self.name!r} does not take a sparse {name}: pass {name}.toarray(), "

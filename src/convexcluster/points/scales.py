@@ -16,6 +16,7 @@ import warnings
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from ..problem import Floats
@@ -48,7 +49,13 @@ def feature_scales(X: Floats) -> Floats:
     return scales
 
 
-def warn_of_scales(X: Any, *, stacklevel: int = 2) -> None:
+def warn_of_scales(
+    X: Any,
+    *,
+    names: ArrayLike | None = None,
+    remedy: str = "put a StandardScaler in front",
+    stacklevel: int = 2,
+) -> None:
     """Warn if half of the features of X are unseen by distances; sparse X is not looked at."""
     if sparse.issparse(X) or X.shape[1] < 2:
         return
@@ -60,16 +67,24 @@ def warn_of_scales(X: Any, *, stacklevel: int = 2) -> None:
         return
     least, most = int(order[0]), int(order[-1])
     warnings.warn(
-        f"distances hardly see {half} of {len(order)} features: the scale of feature {most} is "
-        f"{scales[most] / scales[least]:.0f} times that of feature {least}; if their units differ, "
-        "put a StandardScaler in front",
+        f"distances hardly see {half} of {len(order)} features: the scale of feature "
+        f"{_called(names, most)} is {scales[most] / scales[least]:.0f} times that of feature "
+        f"{_called(names, least)}; if their units differ, {remedy}",
         ScaleWarning,
         stacklevel=stacklevel + 1,
     )
 
 
-def warn_of_far_row(X: Any, *, stacklevel: int = 2) -> None:
+def _called(names: ArrayLike | None, k: int) -> str:
+    return str(k) if names is None else repr(str(np.asarray(names)[k]))
+
+
+def warn_of_far_row(
+    X: Any, *, names: ArrayLike | None = None, first: int = 0, stacklevel: int = 2
+) -> None:
     """Warn if one row has nearly all of the spread of X; sparse X is not looked at.
+
+    ``first`` is the number of the first row.
 
     Examples
     --------
@@ -88,9 +103,9 @@ def warn_of_far_row(X: Any, *, stacklevel: int = 2) -> None:
         return
     column = int(np.argmax(away[row]))
     warnings.warn(
-        f"row {row} has {min(share, 0.9999):.2%} of the spread of X, by {X[row, column]:g} "
-        f"in column {column}: it rules bandwidth and graph; drop it if it is a missing value or a "
-        "mistake",
+        f"row {first + row} has {min(share, 0.9999):.2%} of the spread of X, by "
+        f"{X[row, column]:g} in column {_called(names, column)}: it rules bandwidth and graph; "
+        "drop it if it is a missing value or a mistake",
         ScaleWarning,
         stacklevel=stacklevel + 1,
     )

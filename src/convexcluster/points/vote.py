@@ -23,12 +23,12 @@ from typing import Any
 import numpy as np
 
 from ..embedding import Embedding
-from ..kernels import check_features, is_sparse
+from ..kernels import check_features, distances, is_sparse
 from ..partition import row_keys
 from ..problem import Floats, Ints
 from ..weights import Nearest, automatic_neighbors, local_scales
 from ..weights.formulas import EXPONENT
-from ..weights.neighbors import tied_points
+from ..weights.neighbors import LOOPED, tied_distances, tied_points
 
 # Numbers held at a time for a block of new rows: some tens of megabytes, and blocks long enough
 # that the search costs more than its start.
@@ -54,7 +54,8 @@ class Vote:
         Of the rows that the points are, see :func:`convexcluster.partition.row_keys`.
     n_neighbors : int
         k.
-    metric : {"euclidean", "manhattan"}
+    metric : str or callable
+        "precomputed" if rows are distances to the training samples; X then holds their positions.
     n_clusters : int
     embedding : Embedding or None
         What makes coordinates of rows; None if the features themselves are compared.
@@ -66,7 +67,7 @@ class Vote:
     scales: Floats
     keys: np.ndarray
     n_neighbors: int
-    metric: str
+    metric: Any
     n_clusters: int
     embedding: Embedding | None = None
 
@@ -80,6 +81,7 @@ class Vote:
         *,
         n_neighbors: int,
         embedding: Embedding | None = None,
+        metric: Any = "auto",
         nearest: Nearest | None = None,
     ) -> Vote:
         """The vote of points; of equal ones the first has the word, with the mass of all.
@@ -95,15 +97,26 @@ class Vote:
         """
         n_clusters = int(labels.max()) + 1
         _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+        pairs = isinstance(metric, str) and metric == "precomputed"
         if len(first) < len(keys):
             nearest = None
+            X = X[:, first] if pairs else X
             X, labels, keys = X[first], labels[first], keys[first]
             masses = np.bincount(inverse.ravel(), masses).astype(np.float64)
-        metric, k = automatic_neighbors(X, n_neighbors, features=embedding is None)
-        if nearest is None:
+        else:
+            first = np.arange(len(keys))
+        loops = metric in LOOPED
+        features = embedding is None and loops
+        usual, k = automatic_neighbors(X, n_neighbors, features=features)
+        metric = usual if metric == "auto" else metric
+        if nearest is not None:
+            scales = nearest.length[:, min(k, len(labels) - 1) - 1].copy()
+        elif loops:
             scales = local_scales(X, k, metric=metric, distinct=True)
         else:
-            scales = nearest.length[:, min(k, len(labels) - 1) - 1].copy()
+            D = X if pairs else distances(X, None, metric)
+            scales = local_scales(D, k, metric="precomputed", distinct=True)
+        X = first[:, None] if pairs else X
         if embedding is not None:
             embedding = replace(embedding, Z=embedding.Z[:0])
         return cls(X, labels, masses, scales, keys, k, metric, n_clusters, embedding)
@@ -121,6 +134,7 @@ class Vote:
         """Shares of one block of rows after the other."""
         X = X.tocsr() if is_sparse(X) else X
         held = max(self.n_clusters, (2 * self.n_neighbors + 1) * min(X.shape[1], 64), 64)
+        held = held if self._in_loops else max(held, len(self.labels))
         step = max(1, BLOCK // held)
         for start in range(0, max(1, X.shape[0]), step):
             yield self._shares(X[start : start + step])
@@ -130,7 +144,10 @@ class Vote:
         if rows.shape[0] == 0:
             return np.empty((0, self.n_clusters))
         k = min(self.n_neighbors, len(self.labels))
-        pairs, part, d, s_x = tied_points(rows, self.X, k, metric=self.metric)
+        if self._in_loops:
+            pairs, part, d, s_x = tied_points(rows, self.X, k, metric=self.metric)
+        else:
+            pairs, part, d, s_x = tied_distances(self._distances(rows), k)
         weight = part * self._weights(pairs, d, s_x)
         entry = pairs[:, 0] * self.n_clusters + self.labels[pairs[:, 1]]
         total = np.bincount(entry, weight, rows.shape[0] * self.n_clusters)
@@ -140,6 +157,17 @@ class Vote:
         share[equal] = 0.0
         share[equal, self.labels[point]] = 1.0
         return share
+
+    @property
+    def _in_loops(self) -> bool:
+        """Whether neighbours are searched for, and not picked from all distances."""
+        return self.metric in LOOPED
+
+    def _distances(self, rows: Any) -> Floats:
+        """Distances of new rows to the points, shape (n, g)."""
+        if isinstance(self.metric, str) and self.metric == "precomputed":
+            return rows[:, self.X.ravel()]
+        return distances(rows, self.X, self.metric)
 
     def _placed(self, X: Any) -> Any:
         """Rows in the space of the points, and dense or sparse as these are."""

@@ -108,7 +108,7 @@ def report_html(
     samples = Z if estimator is None else estimator.embedding_
     samples = None if samples is None else check_samples(samples)
     kernel = kernel_name(estimator)
-    if kernel == "precomputed":
+    if estimator is not None and estimator._embedding.kernel.is_precomputed:
         X = None  # similarities to the samples, not features of them
     ranks = None if estimator is None else colour_ranks(estimator.linkage_)
     arrays, facts = path_arrays(path, samples, ranks, estimator is None or kernel is not None)

@@ -15,11 +15,12 @@ from .build import (
     user_graph,
 )
 from .formulas import WEIGHTS, Neighbourhood, local_scales
-from .neighbors import Nearest
+from .neighbors import LOOPED, Nearest
 from .valleys import valleys, with_valleys
 
 __all__ = [
     "FEW_FEATURES",
+    "LOOPED",
     "WEIGHTS",
     "Nearest",
     "Neighbourhood",

@@ -123,6 +123,7 @@ def automatic_graph(
     masses: Floats,
     features: bool = True,
     distinct: bool = False,
+    metric: str = "auto",
     nearest: Nearest | None = None,
 ) -> Graph:
     """Build the graph of the defaults, with mean weighted degree 1, so that γ has one scale.
@@ -130,10 +131,13 @@ def automatic_graph(
     Of at most three features distances are Euclidean, since turning the axes must change nothing,
     and neighbours mutual. Of more features distances are Manhattan's and neighbours one-sided too.
     The columns of an embedding are no ``features``, and its distances are Euclidean. Of
-    ``distinct`` rows, checked, no two are equal. ``nearest`` are those of
-    :func:`automatic_nearest`, where they are known.
+    ``distinct`` rows, checked, no two are equal. A ``metric`` that is given has precedence; with
+    "precomputed" X holds distances. ``nearest`` are those of :func:`automatic_nearest`, where they
+    are known.
     """
-    metric, asked = automatic_neighbors(X, n_neighbors, features=features)
+    features = features and metric != "precomputed"
+    usual, asked = automatic_neighbors(X, n_neighbors, features=features)
+    metric = usual if metric == "auto" else metric
     only_mutual = features and X.shape[1] <= FEW_FEATURES
     return build_graph(
         X,

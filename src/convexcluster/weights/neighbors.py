@@ -18,6 +18,9 @@ from ..graph import edge_lengths as row_distances
 from ..kernels import Samples, is_sparse
 from ..problem import Floats, Ints
 
+# Metrics whose neighbours are searched for; of any other all distances are computed first.
+LOOPED = ("auto", "euclidean", "manhattan")
+
 # Trees find neighbours in O(log n) up to about this dimension; above it they visit everything.
 TREE_DIMENSION = 15
 
@@ -136,6 +139,28 @@ def tied_points(
     near, length = np.take_along_axis(near, place, 1), np.take_along_axis(length, place, 1)
     pairs, *rest = _tied(both, index, near, length, k, metric, n)
     return pairs - [n, 0], *rest
+
+
+def tied_distances(D: Floats, k: int) -> tuple[Ints, Floats, Floats, Floats]:
+    """:func:`tied_points` of distances D between new rows and samples, shape (m, n).
+
+    Examples
+    --------
+    >>> tied_distances(np.array([[0.4, 0.6, 8.6]]), 1)
+    (array([[0, 0]]), array([1.]), array([0.4]), array([0.4]))
+    """
+    scale = np.partition(D, k - 1, axis=1)[:, k - 1]
+    ratio = D / np.where(scale > 0, scale, 1.0)[:, None]
+    # 1e-12: round-off between distances that are equal
+    taken, closer = ratio <= 1 + 1e-12, ratio < 1 - 1e-12
+    taken[scale == 0], closer[scale == 0] = D[scale == 0] == 0, False
+    tied = taken & ~closer
+    left = (k - closer.sum(axis=1)) / np.maximum(tied.sum(axis=1), 1)
+    many = taken.sum(axis=1, keepdims=True) > 2 * k
+    share = np.where(many, closer + tied * left[:, None], taken)
+    pairs = np.argwhere(share > 0)
+    i, j = pairs.T
+    return pairs, share[i, j], D[i, j], scale
 
 
 def _lengths(X: Samples, rows: Ints, near: Ints, metric: str) -> Floats:

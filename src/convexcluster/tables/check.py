@@ -1,4 +1,4 @@
-"""Tables that are no matrix of numbers: what is wrong with which column."""
+"""Tables that are no matrix of numbers: what is wrong with which column, and what helps."""
 
 from __future__ import annotations
 
@@ -7,28 +7,26 @@ from typing import Any
 
 import numpy as np
 
-# Beginnings of the names of types that hold no numbers, in pandas and polars.
-NO_NUMBERS = {
-    "datetime": "a date",
+from .kinds import Column, columns_of
+
+# How a sentence calls columns of each kind; numbers and booleans pass.
+CALLED = {
     "date": "a date",
-    "timedelta": "a duration",
     "duration": "a duration",
-    "period": "a date",
-    "time": "a time of day",
+    "time of day": "a time of day",
     "category": "categorical",
-    "categorical": "categorical",
-    "enum": "categorical",
-    "object": "text",
-    "str": "text",
-    "utf8": "text",
-    "large_string": "text",
+    "text": "text",
+    "broken": "text",
+    "identifier": "text",
 }
 
 # From here on neighbouring integers are one float64.
 EXACT = 2**53
 
+PIPELINE = "make_pipeline(MixedEncoder(), {model}())"
 
-def check_table(X: Any) -> None:
+
+def check_table(X: Any, model: str = "KernelConvexClustering") -> None:
     """Refuse columns of text, categories or dates, repeated names, and integers that collapse.
 
     Examples
@@ -36,29 +34,37 @@ def check_table(X: Any) -> None:
     >>> import pandas as pd
     >>> check_table(pd.DataFrame({"a": [1.0, 2.0], "c": ["u", "v"]}))
     Traceback (most recent call last):
-    ValueError: column 'c' is text: encode or drop it
+    ValueError: column 'c' is text: encode or drop it; \
+make_pipeline(MixedEncoder(), KernelConvexClustering()) encodes it
     """
-    if hasattr(X, "columns") and hasattr(X, "dtypes"):
-        names = list(X.columns)
+    if _is_frame(X):
+        names = list(getattr(X, "column_names", X.columns))
         repeated = [name for name, count in Counter(names).items() if count > 1]
         if repeated:
             raise ValueError(f"column name {repeated[0]!r} occurs twice: rename one of the columns")
-        for name, dtype in zip(names, X.dtypes):
-            _check_column(X[name], repr(name), str(dtype).lower())
-    elif isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "mMiuO":
-        for k in range(X.shape[1]):
-            _check_column(X[:, k], str(k), str(X.dtype).lower())
+    elif not (isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "mMiuO"):
+        return
+    for column in columns_of(X):
+        check_column(column, model)
 
 
-def _check_column(column: Any, name: str, dtype: str) -> None:
-    kind = next((word for start, word in NO_NUMBERS.items() if dtype.startswith(start)), None)
-    if kind is not None and not (kind in ("text", "categorical") and _converts(column)):
-        raise ValueError(f"column {name} is {kind}: encode or drop it")
-    if kind in (None, "text") and _collapses(np.asarray(column)):
+def check_column(column: Column, model: str) -> None:
+    """Refuse one column, unless it holds numbers or what converts to them."""
+    name, by_type = repr(column.name), column.values.dtype.kind
+    kind = "text" if column.type == "text" and column.kind == "category" else column.kind
+    called = None if by_type in "biuf" else CALLED.get(kind)
+    if called is not None and not (called in ("text", "categorical") and _converts(column.values)):
+        remedy = PIPELINE.format(model=model)
+        raise ValueError(f"column {name} is {called}: encode or drop it; {remedy} encodes it")
+    if called in (None, "text") and collapses(column.values):
         raise ValueError(
             f"column {name} holds integers beyond 2⁵³ of which several are one float64: "
             "subtract the smallest of them first, or drop the column if it is an identifier"
         )
+
+
+def _is_frame(X: Any) -> bool:
+    return hasattr(X, "columns") and (hasattr(X, "dtypes") or hasattr(X, "schema"))
 
 
 def _converts(column: Any) -> bool:
@@ -70,7 +76,7 @@ def _converts(column: Any) -> bool:
     return True
 
 
-def _collapses(column: np.ndarray) -> bool:
+def collapses(column: np.ndarray) -> bool:
     """Whether different integers become one number."""
     if column.dtype == object and not all(isinstance(v, int | np.integer) for v in column):
         return False
