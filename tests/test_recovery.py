@@ -7,8 +7,7 @@ import pytest
 from sklearn.datasets import make_blobs, make_moons
 
 from convexcluster import ConvexClustering, KernelConvexClustering, Problem, solve
-from convexcluster.certificate.margins import robustness
-from convexcluster.certificate.ranges import recovery
+from convexcluster.certificate import recovery, robustness
 from convexcluster.partition import canonical, fused
 from convexcluster.solvers import solve_problem
 from test_proof import connected
