@@ -27,6 +27,8 @@ from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .certificate import of_rows
+from .certificate.margins import Robustness
+from .certificate.ranges import Recovery
 from .fit import Fit, fit
 from .graph import Graph
 from .labels import cut, dual_coefficients
@@ -359,6 +361,38 @@ class KernelConvexClustering(
     def fit_predict(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Ints:
         """Fit and return ``labels_``."""
         return self.fit(X, y, sample_weight).labels_
+
+    def recovery(self, labels: ArrayLike | None = None, near: float | None = None) -> Recovery:
+        """For which γ the exact optimum has the clusters ``labels``, in the full kernel space.
+
+        Parameters
+        ----------
+        labels : array-like of shape (n_samples,), optional
+            Labels that you bring, e.g. known classes; those of the fit by default.
+        near : float, optional
+            A γ at which they are thought to be clusters.
+
+        Returns
+        -------
+        Recovery
+            With a range of γ that is necessary (an empty one refutes the labels), one that is
+            sufficient, and the ends at which the labels are proved.
+        """
+        from .points.questions import recovery
+
+        check_is_fitted(self)
+        return recovery(self, labels, near)
+
+    def robustness(self, gamma: float | None = None) -> Robustness:
+        """By how much data, weights and γ may change with the clusters proved to stand.
+
+        Graph and bandwidth are kept. By default γ is amid the interval that is proved, else
+        ``gamma_``; nothing stands near the ends of an interval.
+        """
+        from .points.questions import robustness
+
+        check_is_fitted(self)
+        return robustness(self, gamma)
 
     def save(self, path: str | Path) -> None:
         """Write the fitted model to a file that :func:`convexcluster.load` reads without pickle."""

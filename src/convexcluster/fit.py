@@ -39,6 +39,7 @@ from .points.error import cohesion, inherited_error
 from .points.flows import rows_error
 from .points.inner import space_of
 from .points.passes import PIECES
+from .points.questions import SHARP
 from .points.units import Unit, exponent_of, power
 from .problem import Floats, Ints, Problem, Solution, Status
 from .rows import LocalRows, Plan, Rows, array_rows
@@ -415,10 +416,6 @@ def solve_one(
         method=settings.selection,
     )
     return ClusterPath.of_solution(problem, solution, fused, tol), choice, solution
-
-
-# The relative gap of the small problems of a proof: the slack of a flow absorbs what it leaves.
-SHARP = 1e-10
 
 
 def prove_choice(

@@ -10,7 +10,8 @@ statement is a theorem about the optimum A* and never a threshold: how far A* ca
 Labels are also proved without any embedding, from sums of K: for an interval of γ, at one γ,
 cluster by cluster (:mod:`~convexcluster.certificate.proof`) or in their cores
 (:mod:`~convexcluster.certificate.cores`); the strongest claim that holds becomes a sentence
-(:mod:`~convexcluster.certificate.claims`).
+(:mod:`~convexcluster.certificate.claims`). For which γ labels hold, and how far a partition
+stands: :mod:`~convexcluster.certificate.ranges`, :mod:`~convexcluster.certificate.margins`.
 """
 
 from __future__ import annotations
@@ -23,12 +24,16 @@ from numpy.typing import NDArray
 from ..partition import fused
 from ..problem import Ints, Problem, Solution
 from .gap import dual_point, duality_gap, project
+from .margins import Robustness, robustness
 from .pairs import certified_different, certified_same
 from .partition import certify_partition
+from .ranges import Recovery, recovery
 from .rounding import gap_rounding
 
 __all__ = [
     "Certificate",
+    "Recovery",
+    "Robustness",
     "certified_different",
     "certified_same",
     "certify",
@@ -38,6 +43,8 @@ __all__ = [
     "gap_rounding",
     "of_rows",
     "project",
+    "recovery",
+    "robustness",
     "solution_radius",
 ]
 

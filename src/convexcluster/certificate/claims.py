@@ -172,7 +172,7 @@ def prove_labels(
         tries = [float(g) for g in likely[::-1][:TRIED]]
     for one in tries:
         found = proof.state(one) if one > 0 else None
-        if found is not None and found[0].differ and _whole(proof, found[0], solve):
+        if found is not None and found[0].differ and whole_at(proof, found[0], solve):
             claim = replace(nothing, gamma=one, whole=True, clusters=np.ones(k, dtype=bool))
             return replace(claim, beta=found[0].beta, radius=found[0].radius)
     reason = (
@@ -207,7 +207,7 @@ def pick(low: float, high: float, gamma: float, gammas: Floats | None, movable: 
     return float(np.sqrt(low * min(high, 4.0 * low))) if low > 0 else 0.5 * min(high, 1.0)
 
 
-def _whole(proof: Proof, state: State, solve: Callable[[Problem], Solution] | None) -> bool:
+def whole_at(proof: Proof, state: State, solve: Callable[[Problem], Solution] | None) -> bool:
     """Theorem 1: whether all clusters are whole at the γ of a state, the largest tested first."""
     for t in np.argsort([-flow.inside.n for flow in proof.flows]):
         if proof.flows[t].gamma <= state.gamma:

@@ -40,6 +40,9 @@ NEGLIGIBLE = 1e-13
 # solver may follow, what eight of them leave is faster solved.
 CORRECTIONS, FEW_CORRECTIONS = 40, 8
 
+# Samples up to which a solver is asked: 400 take a fifth of a second, 1,000 many seconds.
+MOST_SOLVED = 600
+
 # Shares of the capacity that a solver may use. The first leaves slack for what is not known of the
 # demand; clusters that need more are on the verge, and the last share shows how they fall apart.
 SHARES = 0.97, 1.0
@@ -57,6 +60,8 @@ class Held:
         Σ ‖(what is missed)_i‖²/m_i, from above: twice what the cluster adds to the gap.
     room : float
         How much its slack can absorb.
+    full : ndarray of shape (m,)
+        ‖λ_l‖/(γw_l) of the flow.
     parts : ndarray of shape (n,) or None
         Into which pieces the cluster falls, where a solver found that it does.
     """
@@ -64,16 +69,28 @@ class Held:
     missing: float
     energy: float
     room: float
+    full: Floats
     parts: Ints | None = None
 
     def holds(self, proof: Proof, t: int, gamma: float, turn: Floats) -> bool:
         """Whether cluster t is whole if the directions to its neighbours turn by ``turn`` (q,)."""
+        return self._unmet(proof, t, gamma, turn) <= self.room
+
+    def load(self, proof: Proof, t: int, gamma: float, turn: Floats) -> Floats:
+        """How full the edges are once the slack has absorbed what the flow misses, if it holds.
+
+        What is absorbed fills every slack by the same share at most.
+        """
+        share = self._unmet(proof, t, gamma, turn) / self.room
+        return self.full + (1.0 - self.full) * share
+
+    def _unmet(self, proof: Proof, t: int, gamma: float, turn: Floats) -> float:
         if not np.isfinite(turn).all():
-            return False
+            return np.inf
         own = proof.flows[t].inside
         pull = own.pull + own.masses[:, None] / proof.mass[t] * own.pull.sum(axis=0)
         turned = gamma * float(np.linalg.norm(pull @ turn)) if len(turn) else 0.0
-        return OWN * (self.missing + turned) <= self.room
+        return OWN * (self.missing + turned)
 
 
 def hold(
@@ -107,9 +124,9 @@ def hold(
     lost = float(np.sqrt(np.sqrt(own.n) * off))  # ‖·‖_* ≤ √n ‖·‖_F
     c = gamma * own.w
     one, nothing = np.zeros(own.n, dtype=np.int64), np.zeros((len(c), b.shape[1]))
-    rounds = CORRECTIONS if solve is None else FEW_CORRECTIONS
+    rounds = CORRECTIONS if solve is None or own.n > MOST_SOLVED else FEW_CORRECTIONS
     best = _measured(own, c, b, lost, route(own.edges, c, b, one, m, nothing, rounds))
-    if solve is None or best.holds(proof, t, gamma, turn) or own.n < 2:
+    if solve is None or best.holds(proof, t, gamma, turn) or own.n > MOST_SOLVED:
         return best
     for share in SHARES:
         solution = solve(Problem(b / m[:, None], own.edges, own.w, share * gamma, m))
@@ -133,4 +150,4 @@ def _measured(own: Inside, c: Floats, b: Floats, lost: float, flow: Floats) -> H
     missing = OWN * (float(np.linalg.norm(rest)) + lost)
     energy = OWN * (float(np.sqrt((rest**2 / m).sum())) + lost / float(np.sqrt(m.min()))) ** 2
     slack = c * (1.0 - roundings(b.shape[1] + 8)) - carried
-    return Held(missing, energy, absorbable(own.edges, slack, own.n))
+    return Held(missing, energy, absorbable(own.edges, slack, own.n), 1.0 - slack / c)

@@ -314,9 +314,9 @@ class Proof:
         """Directions u_ts to the neighbours s of t in terms of the means, Σ|u|s̄, and their T_s."""
         step = state.beta[t] - state.beta[self.flows[t].inside.near]
         u = step / np.sqrt(np.einsum("lr,lr->l", step @ self.G, step))[:, None]
-        return u, np.abs(u) @ self.size, state.turn(state.doubt)[self._edges_at(t)]
+        return u, np.abs(u) @ self.size, state.turn(state.doubt)[self.edges_at(t)]
 
-    def _edges_at(self, t: int) -> Ints:
+    def edges_at(self, t: int) -> Ints:
         """Edges of the reduced graph at t, in the order of its neighbours."""
         s, r = self.pairs.T
         edge = np.flatnonzero((s == t) | (r == t))
@@ -327,7 +327,7 @@ class Proof:
         s, r = self.pairs.T
         other = np.where(s == t, r, s)
         doubt = OWN * radius * np.sqrt(1.0 / self.mass[t] + 1.0 / masses[other])
-        return state.turn(doubt)[self._edges_at(t)]
+        return state.turn(doubt)[self.edges_at(t)]
 
     def along(self, t: int, u: Floats) -> Floats:
         """⟨m_i(φ_i − φ̄_t), u⟩ of the samples of t, for rows u in terms of the means."""

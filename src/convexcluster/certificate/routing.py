@@ -155,6 +155,17 @@ class Flows:
                 out[within] += T @ rest[a:b]
         return out
 
+    def rows(self, part: slice) -> Floats:
+        """|r̃_li| = |r_li − Σ_j r_lj m_j/m_t| of some samples i, from above, shape (m, samples)."""
+        own, width = self.inside, part.stop - part.start
+        demand = np.repeat(-own.masses[:, None] / float(own.masses.sum()), width, axis=1)
+        demand[np.arange(part.start, part.stop), np.arange(width)] += 1.0
+        R = self.carry(demand)
+        lacking = np.abs(demand - incidence(own.edges, own.n).T @ R)
+        unit = roundings(np.bincount(own.edges.ravel(), minlength=own.n) + own.n + 6)
+        lacking += unit[:, None] * (_at_ends(own, np.abs(R)) + np.abs(demand))
+        return np.abs(R) + _along_tree(own, OWN * lacking)
+
 
 def bounded(square: Floats, error: Floats) -> Floats:
     """An upper bound on squares that are known up to ``error``."""
