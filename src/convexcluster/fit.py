@@ -6,8 +6,9 @@ call its stages, which are the functions below it, in the order in which they ru
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import partial, wraps
 from typing import Any
 
 import numpy as np
@@ -119,6 +120,18 @@ class Fit:
         return labels
 
 
+def watched(fit: Callable[[Rows, Settings], Fit]) -> Callable[[Rows, Settings], Fit]:
+    """A fit that shows its progress, if ``verbose`` asks for it."""
+
+    @wraps(fit)
+    def shown(rows: Rows, settings: Settings) -> Fit:
+        with settings.watched() as told:
+            return fit(rows, told)
+
+    return shown
+
+
+@watched
 @interruptible()
 def fit(rows: Rows, settings: Settings) -> Fit:
     """Cluster rows: the path of their points, the choice on it, its solution, and the proof."""
@@ -127,6 +140,7 @@ def fit(rows: Rows, settings: Settings) -> Fit:
     rows = in_units(rows, unit)
     plan = settings.plan(rows)
     rows = rows.in_blocks(plan.block_rows)
+    settings.stage("neighbours")
     points, sample = make_points(rows, plan, settings)
     spare = 0 if sample is None else int(SPARE_CELLS * plan.cells)
     own = graph_of_rows(rows, points, settings)
@@ -139,8 +153,11 @@ def fit(rows: Rows, settings: Settings) -> Fit:
             path, choice, solution = solve_one(problem.at(settings.gamma), tol, settings)
         else:
             null = make_null(points, graph, sample, settings, nearest)
+            settings.stage("path")
             path = run_path(problem, points, tol, null, settings)
+            settings.stage("choice")
             choice = choose(problem, points, path, null, settings)
+            settings.stage("proof")
             solution = solve_chosen(problem.at(choice.gamma), path, choice, tol, settings)
         problem = problem.at(choice.gamma)
         error = coarsening_error(rows, points, own, problem, solution)

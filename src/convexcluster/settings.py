@@ -8,7 +8,8 @@ with a kernel that takes none) is checked by the stage that meets it.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, partial
 from numbers import Integral, Real
@@ -20,6 +21,7 @@ from sklearn.utils import check_random_state
 
 from .embedding import EMBEDDINGS
 from .kernels import STATIONARY, Kernel, resolve_kernel
+from .numerics.progress import Lines, Progress, show_bar
 from .numerics.threads import threads
 from .partition import has_copies, sorted_rows
 from .path.grid import check_gammas
@@ -251,6 +253,31 @@ class Settings:
             return self.verbose
         return show_progress if self.verbose else None
 
+    @contextmanager
+    def watched(self) -> Iterator[Settings]:
+        """The settings with a bar where ``verbose`` is 1, as long as the block runs."""
+        from .loops.compile import announce  # late: it loads numba
+
+        announce(asked=bool(self.verbose) and not callable(self.verbose))
+        if isinstance(self.verbose, Progress):
+            with self.verbose:
+                yield self
+        elif callable(self.verbose) or self.verbose != 1:
+            yield self
+        else:
+            person = sys.stderr.isatty()
+            with Progress(show_bar if person else Lines()) as progress:
+                yield replace(self, verbose=progress)
+            if person:
+                print(file=sys.stderr)
+
+    def stage(self, name: str) -> None:
+        """A stage of the fit begins, one of ``numerics.progress.STAGES``."""
+        if isinstance(self.verbose, Progress):
+            self.verbose.stage(name)
+        elif self.verbose and not callable(self.verbose):
+            print(f"[convexcluster] {name}", file=sys.stderr, flush=True)
+
     @property
     def null_seed(self) -> int:
         """Seed of the structureless samples."""
@@ -378,7 +405,7 @@ class Settings:
         changes["weight_bandwidth"] = sigma
         changes["gamma"] = told("gamma", self.gamma, unit.gamma, 1023)
         told_of = self.progress
-        if told_of is not None and unit.gamma:
+        if told_of is not None and unit.gamma and not isinstance(told_of, Progress):
 
             def in_the_users_units(step: int, total: int, gamma: float, *rest: Any) -> None:
                 told_of(step, total, float(power(gamma, -unit.gamma)), *rest)

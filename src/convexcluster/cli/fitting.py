@@ -12,6 +12,7 @@ import numpy as np
 import typer
 
 from .. import __version__, persistence
+from ..numerics.progress import Progress
 from .console import FIRST_RUN, collected_warnings, show_pairs, show_table, working
 from .options import MODEL, Clean, Common, Input, Model, Output
 from .prepare import Preparation
@@ -102,10 +103,11 @@ def _fit_and_write(
     task = f"fitting {X.shape[0]} × {X.shape[1]}"
     with collected_warnings() as notes, working(task, FIRST_RUN) as advance:
 
-        def heard(step: int, total: int, gamma: float, k: int, gap: float) -> None:
-            advance(step + 1, total, f"γ = {gamma:.3g}, {k} clusters")
+        def heard(stage: str, done: float, left: float) -> None:
+            advance(done, 1.0, stage if left != left else f"{stage}, about {left:.0f} s left")
 
-        estimator.set_params(verbose=heard).fit(X)
+        estimator.set_params(verbose=Progress(heard)).fit(X)
+        estimator.set_params(verbose=0)
     seconds = time.perf_counter() - begin
     summary = summarize(estimator, table, seconds, notes)
     summary |= {"command": command, "input": source.data, "parameters": parameters}

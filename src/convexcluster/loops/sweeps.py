@@ -12,10 +12,10 @@ on, so that two halves of a graph can go side by side. All loops change Λ and A
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from ..problem import Floats, Ints
+from .compile import njit
 
 Reals = NDArray[np.floating]
 

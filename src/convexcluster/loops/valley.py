@@ -6,9 +6,9 @@ The fit pools adjacent violators on either side of a place.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from ..problem import Floats, Ints
+from .compile import njit
 
 
 @njit(cache=True, nogil=True)
