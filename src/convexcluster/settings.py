@@ -51,8 +51,8 @@ PLANE_AXES = 64
 # The same of rows with more features: half as many change it on 4 of 16 data sets, these on 2.
 AXES = 128
 
-# Rows among which pivots are looked for: eight for each. Half as many miss pivots in thin places,
-# twice as many take twice as long.
+# Rows among which pivots are looked for: eight for each. With fewer, thin places hold no candidate;
+# the time of the choice is proportional to them.
 PIVOT_ROWS = 2_000
 
 # Rows up to which an automatic path is embedded at full rank. At twice as many the path of a kernel
