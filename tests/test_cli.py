@@ -19,6 +19,7 @@ from sklearn.datasets import load_iris
 
 import convexcluster
 from convexcluster.cli import main
+from convexcluster.numerics.progress import STAGES
 
 FILES = [
     "labels.csv", "model", "path.parquet", "report.html", "summary.json", "tree.json", "tree.nwk",
@@ -588,4 +589,11 @@ def test_a_person_is_told_of_compiling_and_progress(run, iris, monkeypatch):
     done = run("fit", iris, *ROLES, "-k", "3")
     assert done.code == 0
     assert "fitting 75 × 4: compiling, if this is the first run" in done.err
-    assert " clusters" in done.err.rpartition("compiling")[2]
+    told = done.err.rpartition("compiling")[2]
+    assert any(f"fitting 75 × 4: {stage}" in told for stage in STAGES)
+
+
+def test_info_compiles_ahead(run):
+    done = run("info", "--warm", "--json")
+    assert done.code == 0
+    assert json.loads(done.out)["compiled in seconds"] > 0

@@ -20,6 +20,7 @@ from sklearn.utils.estimator_checks import (
 )
 
 from convexcluster import ConvexClustering, KernelConvexClustering, load
+from convexcluster.numerics.progress import STAGES, Progress
 
 BOTH = [KernelConvexClustering, ConvexClustering]
 
@@ -125,7 +126,46 @@ def test_progress_goes_to_a_function_or_to_standard_error(blobs, capsys, tmp_pat
     model.save(tmp_path / "model")  # the function is left behind
     assert load(tmp_path / "model").verbose == 0
     KernelConvexClustering(3, verbose=1).fit(blobs[0])
-    assert capsys.readouterr().err.count("[convexcluster]") == len(model.path_)
+    lines = [f"[convexcluster] {stage}" for stage in STAGES]
+    shown = capsys.readouterr().err.splitlines()
+    assert [line for line in shown if "compiling" not in line] == lines
+    KernelConvexClustering(3, verbose=2).fit(blobs[0])
+    assert capsys.readouterr().err.count("γ=") == len(model.path_)
+
+
+def test_a_bar_never_goes_back_and_moves_on_while_a_stage_takes_longer(monkeypatch):
+    now, seen = [0.0], []
+    monkeypatch.setattr("convexcluster.numerics.progress.time.perf_counter", lambda: now[0])
+    progress = Progress(lambda stage, done, left: seen.append((stage, done, left)))
+    for stage in STAGES:
+        progress.stage(stage)
+        now[0] += 1.0
+        if stage == "path":
+            for step in range(3):
+                progress(step, 4)
+    for _ in range(5):
+        now[0] += 30.0
+        progress._tell()
+    done = [share for _, share, _ in seen]
+    assert done == sorted(done)
+    assert done[-1] <= 1
+    assert len(set(done[-5:])) == 5 or done[-1] > 0.999
+    assert seen[0][2] != seen[0][2]  # nothing is known at first
+    progress.stage("path")  # cells that were cut finer have a path of their own
+    assert seen[-1][1] == done[-1]
+
+
+def test_loops_that_cannot_be_kept_are_compiled_and_it_is_said_once(monkeypatch):
+    from numba.core.caching import CacheImpl
+
+    from convexcluster.loops import compile as compiled
+
+    monkeypatch.setattr(CacheImpl, "_locator_classes", [])
+    compiled._warn_of_no_cache.cache_clear()
+    with pytest.warns(RuntimeWarning, match="set NUMBA_CACHE_DIR") as said:
+        loops = [compiled.njit(cache=True)(lambda x: x + 1) for _ in range(2)]
+    assert len(said) == 1
+    assert [loop(1) for loop in loops] == [2, 2]
 
 
 def test_dual_coefficients_are_convex_combinations(fitted):

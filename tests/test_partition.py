@@ -10,7 +10,7 @@ from scipy import sparse
 from scipy.cluster.hierarchy import is_valid_linkage, linkage
 
 from convexcluster.graph import components
-from convexcluster.numerics.linkage import cut, expand, intervals, merged_pairs
+from convexcluster.numerics.linkage import cut, expand, intervals, join, merged_pairs
 from convexcluster.partition import (
     by_size,
     canonical,
@@ -118,6 +118,9 @@ def test_a_tree_of_groups_expands_to_their_samples():
     for k in range(1, groups.max() + 2):
         np.testing.assert_array_equal(cut(wide, k), canonical(cut(tree, k)[groups]))
     np.testing.assert_array_equal(expand(tree, np.arange(len(tree) + 1)), tree)
+    order = np.random.default_rng(0).permutation(len(tree) + 1)  # one sample each, as by join
+    slow = join(merged_pairs(tree, first(order)), tree[:, 2], len(order))
+    np.testing.assert_array_equal(expand(tree, order), slow)
 
 
 def test_intervals_and_pairs_hold_the_members_of_every_node():

@@ -115,8 +115,11 @@ class KernelConvexClustering(
         Threads of the path and of passes over blocks: two by default, −1 for all cores. What comes
         out does not depend on it.
     verbose : int or callable
-        Lines of progress on standard error; or a function that is called after each γ of the path
-        as ``verbose(step, total, gamma, n_clusters, relative_gap)``.
+        1: a bar on standard error, with an estimate of the time that is left (where that is no
+        terminal, a line for every stage); 2: a line for every γ of the path; or a function that is
+        called after each γ as ``verbose(step, total, gamma, n_clusters, relative_gap)``. The first
+        fit on a machine compiles for some seconds, which is said on standard error if ``verbose``
+        is set or a person waits at a terminal, a prompt or a notebook.
 
     Attributes
     ----------

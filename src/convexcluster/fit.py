@@ -6,8 +6,9 @@ call its stages, which are the functions below it, in the order in which they ru
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import partial, wraps
 from typing import Any
 
 import numpy as np
@@ -143,6 +144,18 @@ class Fit:
         return labels
 
 
+def watched(fit: Callable[[Rows, Settings], Fit]) -> Callable[[Rows, Settings], Fit]:
+    """A fit that shows its progress, if ``verbose`` asks for it."""
+
+    @wraps(fit)
+    def shown(rows: Rows, settings: Settings) -> Fit:
+        with settings.watched() as told:
+            return fit(rows, told)
+
+    return shown
+
+
+@watched
 @interruptible()
 def fit(rows: Rows, settings: Settings) -> Fit:
     """Cluster rows: the path of their points, the choice on it, its solution, and the proof."""
@@ -151,6 +164,7 @@ def fit(rows: Rows, settings: Settings) -> Fit:
     rows = in_units(rows, unit)
     plan = settings.plan(rows)
     rows = rows.in_blocks(plan.block_rows)
+    settings.stage("neighbours")
     points, sample = make_points(rows, plan, settings)
     spare = 0 if sample is None else int(SPARE_CELLS * plan.cells)
     own = graph_of_rows(rows, points, settings)
@@ -165,8 +179,11 @@ def fit(rows: Rows, settings: Settings) -> Fit:
             choice, claim, cores = prove_choice(points, graph, path, choice, settings)
             exact = None
         else:
+            settings.stage("path")
             path = run_path(problem, points, tol, settings)
+            settings.stage("choice")
             choice = choose(problem, points, path, found, settings)
+            settings.stage("proof")
             choice, claim, cores = prove_choice(points, graph, path, choice, settings)
             exact = known_centroids(claim, cores, points, choice, settings)
             if exact is None:

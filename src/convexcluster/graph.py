@@ -42,8 +42,8 @@ def components(edges: Ints, n: int) -> Ints:
     return canonical(labels)
 
 
-# Numbers held at a time for differences of rows: a megabyte stays in the cache. Ten times as many
-# take three times as long.
+# Numbers held at a time for differences of rows: a megabyte stays in the cache. All differences at
+# once took most of the time of the grid of γ.
 DIFFERENCES = 2**17
 
 

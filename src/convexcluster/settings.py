@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import reprlib
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, partial
 from numbers import Integral, Real
@@ -22,6 +23,7 @@ from sklearn.utils import check_random_state
 from .embedding import EMBEDDINGS
 from .graph import Graph
 from .kernels import STATIONARY, Kernel, check_metric, resolve_kernel
+from .numerics.progress import Lines, Progress, show_bar
 from .numerics.threads import threads
 from .partition import has_copies, sorted_rows
 from .path.grid import check_gammas
@@ -51,8 +53,8 @@ PLANE_AXES = 64
 # The same of rows with more features: half as many change it on 4 of 16 data sets, these on 2.
 AXES = 128
 
-# Rows among which pivots are looked for: eight for each. Half as many miss pivots in thin places,
-# twice as many take twice as long.
+# Rows among which pivots are looked for: eight for each. With fewer, thin places hold no candidate;
+# the time of the choice is proportional to them.
 PIVOT_ROWS = 2_000
 
 # Rows up to which an automatic path is embedded at full rank. At twice as many the path of a kernel
@@ -344,6 +346,31 @@ class Settings:
             return self.verbose
         return show_progress if self.verbose else None
 
+    @contextmanager
+    def watched(self) -> Iterator[Settings]:
+        """The settings with a bar where ``verbose`` is 1, as long as the block runs."""
+        from .loops.compile import announce  # late: it loads numba
+
+        announce(asked=bool(self.verbose) and not callable(self.verbose))
+        if isinstance(self.verbose, Progress):
+            with self.verbose:
+                yield self
+        elif callable(self.verbose) or self.verbose != 1:
+            yield self
+        else:
+            person = sys.stderr.isatty()
+            with Progress(show_bar if person else Lines()) as progress:
+                yield replace(self, verbose=progress)
+            if person:
+                print(file=sys.stderr)
+
+    def stage(self, name: str) -> None:
+        """A stage of the fit begins, one of ``numerics.progress.STAGES``."""
+        if isinstance(self.verbose, Progress):
+            self.verbose.stage(name)
+        elif self.verbose and not callable(self.verbose):
+            print(f"[convexcluster] {name}", file=sys.stderr, flush=True)
+
     def sample_seed(self) -> int:
         """Seed of the rows that are drawn for landmarks; a generator gives another each time."""
         if self.random_state is None:
@@ -469,7 +496,7 @@ class Settings:
         changes["weight_bandwidth"] = sigma
         changes["gamma"] = told("gamma", self.gamma, unit.gamma, 1023)
         told_of = self.progress
-        if told_of is not None and unit.gamma:
+        if told_of is not None and unit.gamma and not isinstance(told_of, Progress):
 
             def in_the_users_units(step: int, total: int, gamma: float, *rest: Any) -> None:
                 told_of(step, total, float(power(gamma, -unit.gamma)), *rest)

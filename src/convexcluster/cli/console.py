@@ -47,7 +47,7 @@ def working(task: str, note: str = "") -> Iterator[Callable[..., None]]:
 
         bar = progress.add_task(text(note), total=None)
 
-        def advance(done: int, total: int | None = None, note: str = "") -> None:
+        def advance(done: float, total: float | None = None, note: str = "") -> None:
             progress.update(bar, completed=done, total=total, description=text(note))
 
         yield advance

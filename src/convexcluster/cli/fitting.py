@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from .. import persistence
+from ..numerics.progress import Progress
 from ..points.scales import ScaleWarning, warn_of_far_row, warn_of_scales
 from .console import FIRST_RUN, collected_warnings, show_table, working
 from .options import MODEL, Clean, Common, Input, Model, Output, given
@@ -101,11 +102,12 @@ def _fit_and_write(
     task = f"fitting {X.shape[0]} × {X.shape[1]}"
     with collected_warnings() as notes, working(task, FIRST_RUN) as advance:
 
-        def heard(step: int, total: int, gamma: float, k: int, gap: float) -> None:
-            advance(step + 1, total, f"γ = {gamma:.3g}, {k} clusters")
+        def heard(stage: str, done: float, left: float) -> None:
+            advance(done, 1.0, stage if left != left else f"{stage}, about {left:.0f} s left")
 
-        estimator.set_params(verbose=heard)
+        estimator.set_params(verbose=Progress(heard))
         fit_named(estimator, X, preparation)
+        estimator.set_params(verbose=0)
     seconds = time.perf_counter() - begin
     summary = summarize(estimator, table, preparation, seconds, notes)
     summary |= {"command": command, "input": source.data, "options": given(source, clean)}

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import platform
+import time
 from importlib import metadata
 from importlib.util import find_spec
-from typing import Any
+from typing import Annotated, Any
+
+import typer
 
 from .. import __version__
-from .console import show_pairs
+from .console import show_pairs, working
 from .options import Common
 from .write import to_json
 
@@ -24,9 +27,17 @@ EXTRAS = {
 }
 
 
-def info(common: Common) -> None:
+def info(
+    common: Common,
+    warm: Annotated[
+        bool, typer.Option("--warm", help="Compile what fits need now, not in the first fit.")
+    ] = False,
+) -> None:
     """Show versions, threads, the cache of compiled loops, and which extras are installed."""
     facts = collect()
+    if warm:
+        with working("compiling"):
+            facts["compiled in seconds"] = compile_ahead()
     if common.json:
         print(to_json(facts))
         return
@@ -35,6 +46,8 @@ def info(common: Common) -> None:
     pairs += list(facts["packages"].items())
     pairs += [(f"threads, {name}", count) for name, count in facts["threads"].items()]
     pairs += [("cache of compiled loops", facts["cache"] or "none")]
+    if warm:
+        pairs += [("compiled in seconds", facts["compiled in seconds"])]
     pairs += [(f"extra {name}", state) for name, state in facts["extras"].items()]
     show_pairs("convexcluster info", pairs)
 
@@ -52,6 +65,20 @@ def collect() -> dict[str, Any]:
         "cache": nearest_rows.stats.cache_path,
         "extras": {name: _state(modules) for name, modules in EXTRAS.items()},
     }
+
+
+def compile_ahead() -> float:
+    """Fit and predict what small rows of few and of many features need; seconds that it took."""
+    import numpy as np
+
+    from ..estimators import KernelConvexClustering
+
+    start = time.perf_counter()
+    rng = np.random.default_rng(0)
+    for n, d in ((60, 2), (60, 5), (1_200, 2)):
+        X = rng.normal(size=(n, d)) + 6 * (np.arange(n) % 2)[:, None]
+        KernelConvexClustering().fit(X).predict(X[:3] + 0.1)
+    return time.perf_counter() - start
 
 
 def _state(modules: tuple[str, ...]) -> str:

@@ -8,9 +8,9 @@ certificate is float64.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from ..problem import Floats, Ints
+from .compile import njit
 
 Rows = np.ndarray  # (n, d), float32, C-contiguous
 

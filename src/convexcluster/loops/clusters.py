@@ -7,10 +7,10 @@ such edges; the centroid of each is the mass mean of a, which balances its deman
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from ..problem import Floats, Ints
+from .compile import njit
 from .sweeps import SUMS
 
 Reals = NDArray[np.floating]

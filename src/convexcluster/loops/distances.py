@@ -7,9 +7,9 @@ that both ends have the same distance to the last bit.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from ..problem import Floats, Ints
+from .compile import njit
 from .sweeps import SUMS
 
 # Rows of a tile: two tiles of 784 features fill a third of a processor's second cache.

@@ -7,9 +7,9 @@ Arrays are contiguous; ``tail[l] = i`` and ``head[l] = j`` are the ends of edge 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from .cells import SIMD
+from .compile import njit
 
 
 @njit(cache=True, nogil=True, fastmath=SIMD)

@@ -8,9 +8,9 @@ a dual above comes down as λ_l = share · λ_up: parallel, and feasible wheneve
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from ..problem import Floats, Ints
+from .compile import njit
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

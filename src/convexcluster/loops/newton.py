@@ -9,10 +9,10 @@ The loops run over the edges ``part`` alone, so that two halves of a graph can g
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from ..problem import Floats, Ints
+from .compile import njit
 from .sweeps import SUMS
 
 Singles = NDArray[np.float32]

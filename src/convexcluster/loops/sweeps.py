@@ -16,10 +16,10 @@ its sum rounds: the same path would come out differently now and then.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from ..problem import Floats, Ints
+from .compile import njit
 
 Reals = NDArray[np.floating]
 

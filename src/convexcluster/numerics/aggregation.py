@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from ..loops.compile import njit
 from ..problem import Floats
 
 Singles = NDArray[np.float32]

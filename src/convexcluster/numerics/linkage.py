@@ -77,6 +77,11 @@ def merged_pairs(tree: Floats, leaves: Ints) -> Ints:
 
 def expand(tree: Floats, groups: Ints) -> Floats:
     """Linkage over samples from one over their groups: a group is joined first, at height zero."""
+    n = len(groups)
+    if n == len(tree) + 1:  # every group is one sample: leaves have other numbers, and that is all
+        nodes = tree[:, :2].astype(np.int64)
+        leaves = np.concatenate([first(groups), np.arange(n, 2 * n - 1)])
+        return np.column_stack([np.sort(leaves[nodes], axis=1), tree[:, 2:]])
     copies = twins(groups)
     pairs = np.concatenate([copies, merged_pairs(tree, first(groups))])
     return join(pairs, np.concatenate([np.zeros(len(copies)), tree[:, 2]]), len(groups))

@@ -16,8 +16,8 @@ from collections.abc import Callable
 from concurrent.futures import Executor
 
 import numpy as np
-from numba import njit
 
+from ..loops.compile import njit
 from ..problem import Floats
 from .aggregation import Ints, Rows, Singles, Step, hierarchy
 from .gradients import conjugate_gradients

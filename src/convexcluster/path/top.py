@@ -69,12 +69,13 @@ NEAR_ENOUGH = 2.0
 # the residual. Twice: no difference but for residuals that fall slowly, which are opened instead.
 SLOW = 0.02
 
-# Above this many dimensions a rotation pays. Half or twice: no difference.
+# Dimensions, or clusters, up to which neither Newton's method nor a rotation to the span of the
+# means is worth its start: sweeps cost next to nothing there.
 WIDE = 8
 
-# Numbers of Λ above which sweeps run in single precision, which halves the time of a pass that is
-# bound by memory. A tenth of them: a path gains a tenth at most, and every first fit waits while
-# loops are compiled for both precisions. Ten times as many: long paths take half as long again.
+# Numbers of Λ above which sweeps run in single precision, which is for passes bound by memory. At
+# a tenth of it and less, paths of defaults gain between nothing and a sixth by it, and a first fit
+# waits while loops are compiled for both precisions; above it nothing was measured.
 SINGLE = 2e7
 
 

@@ -71,10 +71,12 @@ def merge_equal(X: Any, weight: Floats) -> Merged:
     ([1.0, 2.0], [1.0, 2.0], [1, 0, 1])
     """
     used = weight > 0
-    taken = X[used]
-    rows = tidy(taken) if sparse.issparse(taken) else taken + 0.0  # −0.0 is 0.0
-    first, inverse = sorted_rows(rows)
-    rows = rows[first]
+    taken = X if used.all() else X[used]
+    taken = tidy(taken) if sparse.issparse(taken) else taken
+    first, inverse = sorted_rows(taken)
+    rows = taken[first]
+    if not sparse.issparse(rows):
+        rows += 0.0  # −0.0 is 0.0
     index = np.empty(X.shape[0], dtype=np.int64)
     index[used] = inverse
     if not used.all():

@@ -13,6 +13,7 @@ has less than a hundredth of Σ s_j², distances are those of the other half.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -39,13 +40,25 @@ class ScaleWarning(UserWarning):
     """Half of the features hardly take part in the distances."""
 
 
+# Numbers of X that are looked at together: medians and differences of a few columns take tens of
+# megabytes, whatever the size of X.
+AT_ONCE = 2_000_000
+
+
+def _columns(X: Floats) -> Iterator[slice]:
+    """Slices of columns, ``AT_ONCE`` numbers each."""
+    step = max(1, AT_ONCE // max(1, X.shape[0]))
+    return (slice(s, s + step) for s in range(0, X.shape[1], step))
+
+
 def feature_scales(X: Floats) -> Floats:
     """Scale of every feature; 0 where all samples are at the median."""
-    away = np.abs(X - np.median(X, axis=0))
-    away[away == 0] = np.nan
     scales = np.zeros(X.shape[1])
-    varied = ~np.isnan(away).all(axis=0)
-    scales[varied] = np.nanmedian(away[:, varied], axis=0)
+    for some in _columns(X):
+        away = np.abs(X[:, some] - np.median(X[:, some], axis=0))
+        away[away == 0] = np.nan
+        varied = ~np.isnan(away).all(axis=0)
+        scales[some][varied] = np.nanmedian(away[:, varied], axis=0)
     return scales
 
 
@@ -92,16 +105,18 @@ def warn_of_far_row(
     """
     if sparse.issparse(X) or X.shape[0] < FEWEST:
         return
-    away = np.abs(X - np.median(X, axis=0))
-    largest = float(away.max(initial=0.0))
+    middle = np.concatenate([np.median(X[:, some], axis=0) for some in _columns(X)])
+    largest = max(float(np.abs(X[:, c] - middle[c]).max(initial=0.0)) for c in _columns(X))
     if not 0 < largest < np.inf:
         return
-    square = ((away / largest) ** 2).sum(axis=1)
+    square = np.zeros(X.shape[0])
+    for some in _columns(X):
+        square += (((X[:, some] - middle[some]) / largest) ** 2).sum(axis=1)
     row = int(np.argmax(square))
     share = float(square[row] / square.sum())
     if share <= FAR:
         return
-    column = int(np.argmax(away[row]))
+    column = int(np.argmax(np.abs(X[row] - middle)))
     warnings.warn(
         f"row {first + row} has {min(share, 0.9999):.2%} of the spread of X, by "
         f"{X[row, column]:g} in column {_called(names, column)}: it rules bandwidth and graph; "

@@ -16,8 +16,8 @@ from ..kernels import Samples, is_sparse
 from ..problem import Floats, Ints
 from .neighbors import TREE_DIMENSION, edge_lengths
 
-# Components up to which each one is searched by itself, a pass over all samples. Of twice as many
-# the passes take as long as the log₂(components) searches by bits that are taken beyond.
+# Components up to which each one is searched by itself, which is a pass over all samples each. Many
+# more would be as many passes; then log₂(components) searches by bits are taken.
 FEW_COMPONENTS = 64
 
 # Share of the largest norm by which distances from matrix products, ‖x‖² − 2x·y + ‖y‖², may be off:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from ...loops.compile import njit
 from ...problem import Floats, Ints
 
 

@@ -14,8 +14,8 @@ end, whose melding costs O(1), so a solve costs O(n log n) amortised.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from ...loops.compile import njit
 from ...problem import Floats, Ints
 
 
