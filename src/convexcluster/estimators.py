@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from numbers import Real
 from pathlib import Path
-from typing import Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -41,6 +41,9 @@ from .settings import Callback, Settings
 
 # Neighbours unless the user asks. A graph of as few samples as that is complete without a warning.
 DEFAULT_NEIGHBORS = 7
+
+# Attributes that a model loaded from a file has only if its path was saved.
+OF_PATH = ("path_", "graph_", "dual_coef_", "embedding_", "points_", "coarsening_")
 
 
 class KernelConvexClustering(
@@ -320,12 +323,21 @@ class KernelConvexClustering(
         """Fit and return ``labels_``."""
         return self.fit(X, y, sample_weight).labels_
 
-    def save(self, path: str | Path) -> None:
-        """Write the fitted model to a file that :func:`convexcluster.load` reads without pickle."""
+    def save(self, file: str | Path, path: bool = False) -> None:
+        """Write the fitted model to a file that :func:`convexcluster.load` reads without pickle.
+
+        Parameters
+        ----------
+        file : path-like
+            Replaced if it exists; left as it was if writing fails.
+        path : bool
+            Whether to keep the path, the embedding and the graph too, which ``predict`` and
+            ``transform`` do not need: see :func:`convexcluster.persistence.save`.
+        """
         from .persistence import save
 
         check_is_fitted(self)
-        save(self, path)
+        save(self, file, path=path)
 
     def report(self, path: str | Path, X: Any = None, **options: Any) -> Path:
         """Write the interactive report, one HTML file that works offline.
@@ -350,6 +362,18 @@ class KernelConvexClustering(
         if hasattr(self, "labels_"):
             return {"text/plain": repr(self), "text/html": self._repr_html_inner()}
         return super()._repr_mimebundle_(**kwargs)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Say why a model from a file has no path, nor what is made of it."""
+            kept = vars(self)
+            if name in OF_PATH and "labels_" in kept and "path_" not in kept:
+                raise AttributeError(
+                    f"{name} is not in the file that this model was loaded from: "
+                    "save(file, path=True) keeps it"
+                )
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

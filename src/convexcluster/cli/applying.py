@@ -79,6 +79,11 @@ def report(
     estimator, preparation, ids = load_model(model)
     if out.exists() and not force:
         raise Refusal(f"{out} exists: pass --force to replace it", Exit.OUTPUT)
+    if not hasattr(estimator, "path_"):
+        raise Refusal(
+            f"{model} holds no path to draw: fit wrote report.html beside it, or fit again with "
+            "--keep-path (save(file, path=True) in Python)"
+        )
     n = len(estimator.labels_)
     if data is None:
         table = Table(np.empty((n, 0)), (), ids or tuple(str(i) for i in range(1, n + 1)))

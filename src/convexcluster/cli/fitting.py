@@ -196,7 +196,9 @@ def write_results(
         for name, content in (extra or {}).items():
             (folder / name).write_text(content, "utf-8")
         notes = {"table": vars(preparation), "ids": list(table.ids)}
-        persistence.save(estimator, folder / "model", notes=notes)
+        persistence.save(
+            estimator, folder / "model", path=output.keep_path or partitions, notes=notes
+        )
         if output.report:
             page = report_page(estimator, table, preparation)
             (folder / "report.html").write_text(page, "utf-8")

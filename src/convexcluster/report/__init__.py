@@ -98,7 +98,7 @@ def report_html(
     title: str = "Convex clustering",
 ) -> str:
     """The report as text; the parameters are those of :func:`write_report`."""
-    estimator = estimator_or_path if hasattr(estimator_or_path, "path_") else None
+    estimator = estimator_or_path if hasattr(estimator_or_path, "labels_") else None
     path = estimator_or_path if estimator is None else estimator.path_
     if not hasattr(path, "gammas"):
         kind = type(path).__name__
