@@ -27,6 +27,7 @@ ORDER = [
     "rows",
     "points",
     "labels",
+    "answers",
     "selection",
     "settings",
     "fit",

@@ -11,11 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from convexcluster import KernelConvexClustering, solve_path
+from convexcluster.answers.describe import explained
 from convexcluster.partition import canonical
 from convexcluster.path.collect import PathBuilder
 from convexcluster.report import notebook_html, report_html, write_report
 from convexcluster.report.page import embed_json, pack
-from convexcluster.report.payload import Changes, Features, explained, stored_steps
+from convexcluster.report.payload import Changes, Features, stored_steps
 from convexcluster.report.words import certificate_sentences, path_sentence
 
 

@@ -26,6 +26,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from .answers import Answers
 from .fit import Fit, fit
 from .graph import Graph
 from .labels import dual_coefficients
@@ -43,11 +44,12 @@ from .settings import Callback, Settings
 DEFAULT_NEIGHBORS = 7
 
 # Attributes that a model loaded from a file has only if its path was saved.
-OF_PATH = ("path_", "graph_", "dual_coef_", "embedding_", "points_", "coarsening_")
+OF_PATH = {"path_", "graph_", "dual_coef_", "embedding_", "points_", "coarsening_"}
+OF_PATH |= {"membership_", "probabilities_", "medoid_indices_"}
 
 
 class KernelConvexClustering(
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator
+    Answers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator
 ):
     """Kernelized convex clustering: the global optimum, with a certificate.
 
@@ -133,12 +135,30 @@ class KernelConvexClustering(
         Edges i < j between samples and their weights; of equal samples the first has the edges.
     certificate_ : Certificate
         Gap, radius, embedding error, and whether the partition is that of the exact optimum.
+    membership_ : ndarray of shape (n_samples, n_clusters)
+        Shares that tell how near a sample is to a border; rows sum to one, the greatest is that of
+        the label. This and the next four are made when they are read.
+    probabilities_ : ndarray of shape (n_samples,)
+        The share of the own cluster.
+    outlier_score_ : ndarray of shape (n_samples,)
+        Minus the log density; above Q₃ + 1.5(Q₃ − Q₁) of the scores are outliers.
+    medoid_indices_ : ndarray of shape (n_clusters,)
+        The sample that is nearest to the mean of each cluster.
+    condensed_tree_ : CondensedTree
+        Branches of ``linkage_`` of at least ``min_cluster_size`` samples.
     n_iter_ : int
     n_features_in_ : int
     points_, coarsening_
         The cells that stand for the samples, and what they cost; only where ``coarsen`` made them,
         and then ``graph_`` joins the first sample of each cell. Of rows beyond 1e±75 the cells are
         in the units of the fit, a power of two.
+
+    Notes
+    -----
+    There is no ``partial_fit``. Every centroid depends on all samples, so that the clusters of more
+    samples are not those of the first ones with something added, and a certificate of the first
+    ones says nothing about all. :meth:`predict` labels new samples by the old ones; ``coarsen`` and
+    :func:`convexcluster.out_of_core.fit_large` fit what does not fit into memory.
 
     Examples
     --------
@@ -239,6 +259,7 @@ class KernelConvexClustering(
     def embedding_(self) -> Floats:
         """Coordinates of the samples; of samples that were grouped into cells, of their cells."""
         check_is_fitted(self)
+        assert self.path_ is not None  # a file has the coordinates with the path alone
         Z, unit = self._embedding.Z[self._index], getattr(self, "_unit", Unit())
         return power(Z, -unit.space) if unit.space else Z
 
@@ -373,6 +394,8 @@ class KernelConvexClustering(
                     f"{name} is not in the file that this model was loaded from: "
                     "save(file, path=True) keeps it"
                 )
+            if isinstance(getattr(type(self), name, None), property):
+                return object.__getattribute__(self, name)  # its own error, not this one
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __sklearn_tags__(self) -> Any:
@@ -496,6 +519,7 @@ def keep(model: Any, found: Fit, index: Ints, weight: Floats, rows: Ints) -> Any
         "graph_": expand_graph(Graph(problem.edges, problem.weights), index),
         "_embedding": points.embedding,
         "_index": index,
+        "_point_labels": labels,
         "_vote": found.vote,
         "_n_features_out": int(labels.max()) + 1,
     }

@@ -66,6 +66,8 @@ STATE = {
     "certificate_": Certificate,
     "_embedding": Embedding,
     "_vote": Vote,
+    "_index": np.ndarray,
+    "_point_labels": np.ndarray,
 }
 # What is as large as the path, and is kept with it alone.
 WITH_PATH = {
@@ -74,7 +76,6 @@ WITH_PATH = {
     "dual_coef_": np.ndarray,
     "points_": Points,
     "coarsening_": CoarseningError,
-    "_index": np.ndarray,
 }
 
 
@@ -152,6 +153,8 @@ def load(file: str | os.PathLike[str]) -> Any:
             if not key.strip("_").isidentifier() or hasattr(type(model), key):
                 raise ValueError(f"unknown attribute {key!r}")
             setattr(model, key, value)
+        if "_index" in vars(model) and "_point_labels" not in vars(model):  # format version 2
+            model._point_labels = _point_labels(model)
         if model.weights is None:  # a graph that was given, and left out of the file
             parameters = {**parameters, "weights": "knn"}
         Settings.of(make(**parameters))  # refuses what no fit would have taken
@@ -163,6 +166,16 @@ def load(file: str | os.PathLike[str]) -> Any:
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise ModelFileError(f"{os.fspath(file)} is damaged: {first_line(error)}") from error
     return model
+
+
+def _point_labels(model: Any) -> np.ndarray:
+    """Labels of the points of a file that does not have them."""
+    count = int(model._index.max()) + 1
+    if len(model._vote.labels) == count:
+        return np.asarray(model._vote.labels)
+    labels = np.zeros(count, dtype=np.int64)
+    labels[model._index] = model.labels_  # every row is a point
+    return labels
 
 
 def load_notes(file: str | os.PathLike[str]) -> dict[str, Any]:

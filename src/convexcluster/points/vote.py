@@ -58,6 +58,8 @@ class Vote:
     n_clusters : int
     embedding : Embedding or None
         What makes coordinates of rows; None if the features themselves are compared.
+    voters : ndarray of shape (G,) or None
+        Which of them stands for every point of the fit; None if each point votes.
     """
 
     X: Any
@@ -69,6 +71,7 @@ class Vote:
     metric: str
     n_clusters: int
     embedding: Embedding | None = None
+    voters: Ints | None = None
 
     @classmethod
     def of(
@@ -92,14 +95,21 @@ class Vote:
         """
         n_clusters = int(labels.max()) + 1
         _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+        voters = None
         if len(first) < len(keys):
-            X, labels, keys = X[first], labels[first], keys[first]
-            masses = np.bincount(inverse.ravel(), masses).astype(np.float64)
+            X, labels, keys, voters = X[first], labels[first], keys[first], inverse.ravel()
+            masses = np.bincount(voters, masses).astype(np.float64)
         metric, k = automatic_neighbors(X, n_neighbors, features=embedding is None)
         scales = local_scales(X, k, metric=metric, distinct=True)
         if embedding is not None:
             embedding = replace(embedding, Z=embedding.Z[:0])
-        return cls(X, labels, masses, scales, keys, k, metric, n_clusters, embedding)
+        return cls(X, labels, masses, scales, keys, k, metric, n_clusters, embedding, voters)
+
+    def among(self, points: Ints, labels: Ints) -> Vote:
+        """The vote of some points under other labels, on rows that are where the points are."""
+        X, masses, scales = self.X[points], self.masses[points], self.scales[points]
+        k, n_clusters = self.n_neighbors, int(labels.max()) + 1
+        return Vote(X, labels, masses, scales, self.keys[points], k, self.metric, n_clusters)
 
     def labels_of(self, X: Any) -> Ints:
         """Cluster of every row of X, shape (n,); of equal shares the first."""
