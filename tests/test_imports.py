@@ -36,6 +36,7 @@ ORDER = [
     "persistence",
     "out_of_core",
     "dask",
+    "anndata",
     "datasets",
     "plots",
     "report",

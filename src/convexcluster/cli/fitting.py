@@ -12,6 +12,7 @@ import numpy as np
 import typer
 
 from .. import __version__, persistence
+from .cells import Cells, fit_cells, is_cells, show_cells
 from .console import FIRST_RUN, collected_warnings, show_pairs, show_table, working
 from .options import MODEL, Clean, Common, Input, Model, Output
 from .prepare import Preparation
@@ -35,6 +36,7 @@ def fit(
     clean: Clean,
     model: Model,
     output: Output,
+    cells: Cells,
     common: Common,
     gamma: Annotated[
         float | None,
@@ -51,6 +53,10 @@ def fit(
         parameters["gamma"] = gamma
     if certify is not None:
         parameters["certify"] = False if certify == "none" else certify
+    if is_cells(source.data):
+        summary = fit_cells(source, cells, parameters, output)
+        print(to_json(summary)) if common.json else show_cells(summary, output.out)
+        return
     summary, _ = _fit_and_write(source, clean, parameters, output, "fit")
     if common.json:
         print(to_json(summary))
