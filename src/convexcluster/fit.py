@@ -29,6 +29,7 @@ from .points import (
     Vote,
     cut_finer,
     keep_all,
+    make_aggregates,
     make_cells,
     merge_equal,
 )
@@ -42,6 +43,7 @@ from .selection import Null, Selection, select, select_at
 from .settings import Settings
 from .solvers import prove, routed, solve_problem
 from .weights import FEW_FEATURES, automatic_graph, build_graph
+from .weights.build import user_graph
 
 # The relative gap of a path of which one γ is certified, by solving there once more. The choice
 # looks at centroids in units of their spread, which is a hundredth of the samples' at least.
@@ -112,7 +114,7 @@ class Fit:
         """
         assert self.points.index is not None
         labels = self.labels[self.points.index]
-        new = weight == 0 if self.points.cells is None else np.ones(len(weight), dtype=bool)
+        new = np.ones(len(weight), dtype=bool) if self.points.coarse else weight == 0
         if new.any():
             labels[new] = self.vote.labels_of(self.unit.scale(X[new]))
         return labels
@@ -127,7 +129,7 @@ def fit(rows: Rows, settings: Settings) -> Fit:
     plan = settings.plan(rows)
     rows = rows.in_blocks(plan.block_rows)
     points, sample = make_points(rows, plan, settings)
-    spare = 0 if sample is None else int(SPARE_CELLS * plan.cells)
+    spare = 0 if points.cells is None else int(SPARE_CELLS * plan.cells)
     own = graph_of_rows(rows, points, settings)
     while True:
         graph = build_penalty(points, own, settings)
@@ -167,13 +169,13 @@ def make_points(rows: Rows, plan: Plan, settings: Settings) -> tuple[Points, Flo
     def embed_sample(sample: Floats, kernel: Kernel) -> Any:
         return embed(sample, kernel, **settings.embedding_options(len(sample), of_sample=True))
 
-    points, sample = make_cells(
-        rows,
-        plan.cells,
-        partial(_kernel_of_sample, settings),
-        embed_sample,
-        seed=settings.sample_seed(),
-    )
+    kernel_of, seed = partial(_kernel_of_sample, settings), settings.sample_seed()
+    if settings.given_graph:
+        assert rows.masses is not None
+        graph = user_graph(settings.weights, len(rows.X))
+        given = (rows.X, rows.masses, graph, plan.cells, kernel_of, embed_sample)
+        return make_aggregates(*given, seed=seed)
+    points, sample = make_cells(rows, plan.cells, kernel_of, embed_sample, seed=seed)
     if rows.n is None:
         settings.check_clusters(round(points.masses.sum()))
     return points, sample
@@ -203,8 +205,10 @@ def distinct_points(rows: Rows, settings: Settings) -> Points:
 
 def graph_of_rows(rows: Rows, points: Points, settings: Settings) -> Graph | None:
     """The graph of all rows beside their cells, where there are few enough of them."""
-    if points.cells is None or rows.X is None or rows.masses is None:
+    if not points.coarse or rows.X is None or rows.masses is None:
         return None
+    if settings.given_graph:
+        return user_graph(settings.weights, len(rows.X))
     n, d = rows.X.shape
     few = n <= GRAPHED_ROWS and d <= GRAPHED_FEATURES and bool((rows.masses > 0).all())
     if not few or settings.weight_space == "embedding" or settings.weights == "full":
@@ -244,7 +248,7 @@ def weigh(
 
 def gap_to_reach(points: Points, problem: Problem, settings: Settings) -> float:
     """Relative gap of the solution: no smaller than what the embedding has lost makes sense of."""
-    cut = points.cells is not None or settings.cuts_rank(problem.n)
+    cut = points.coarse or settings.cuts_rank(problem.n)
     return settings.gap_for(points.embedding.trace_error, problem.scale, cut)
 
 
@@ -280,7 +284,7 @@ def run_path(
 ) -> ClusterPath:
     """Solve every γ of the path, to a gap that is enough to choose by."""
     gammas = settings.gamma
-    if gammas is None and points.cells is not None:
+    if gammas is None and points.coarse:
         gammas = grid_of_cells(problem)
     asks = settings.n_clusters is None and settings.selection == "auto"
     with Workers(1) as ahead:
@@ -311,7 +315,7 @@ def choose(
         method=settings.selection,
         min_cluster_size=settings.min_cluster_size,
         null=null,
-        scale=None if points.cells is None else points.scale,
+        scale=points.scale if points.coarse else None,
     )
 
 
@@ -364,7 +368,7 @@ def coarsening_error(
     rows: Rows, points: Points, own: Graph | None, problem: Problem, solution: Solution
 ) -> CoarseningError | None:
     """What grouping rows into cells costs; None if every distinct row is a point."""
-    if points.cells is None:
+    if not points.coarse:
         return None
     if own is None:
         assert points.scatter is not None

@@ -211,6 +211,11 @@ class Settings:
         return isinstance(self.weights, str) and isinstance(self.weight_bandwidth, str)
 
     @property
+    def given_graph(self) -> bool:
+        """Whether the graph of the rows is given as data."""
+        return not isinstance(self.weights, str) and not callable(self.weights)
+
+    @property
     def merges_equal_rows(self) -> bool:
         """Whether equal rows may be one point: their graph is built here, from the rows."""
         return self.automatic_weights and self.kernel_name != "precomputed"
@@ -363,7 +368,7 @@ class Settings:
             why = "X is sparse"
         elif self.kernel_name == "precomputed":
             why = "the kernel is precomputed"
-        elif not isinstance(self.weights, str):
+        elif callable(self.weights) or (elsewhere and not isinstance(self.weights, str)):
             why = "the graph is given"
         elif self.embedding == "exact":
             why = 'embedding="exact" has n² numbers for rows'
