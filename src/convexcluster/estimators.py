@@ -102,6 +102,7 @@ class KernelConvexClustering(
     coarsen : {"auto", False, True} or int
         Whether rows are first grouped into at most that many cells (8,000 if not a number), whose
         cost is ``certificate_.coarsening_error``; "auto" beyond 20,000 rows or if memory is short.
+        Rows whose graph is given as a matrix or edges are grouped along its strongest edges.
     max_memory : int or str, optional
         Bytes, or e.g. "4GB"; by default half of what the machine has at hand.
     random_state : int, RandomState or None

@@ -28,6 +28,7 @@ from .words import (
     choice_sentence,
     many,
     path_sentence,
+    soft_facts,
     summary_sentence,
 )
 
@@ -133,12 +134,14 @@ def report_html(
             *choice_facts(estimator),
         ],
     )
+    names = _names(_index(X) if ids is None else ids, n, "ids")
+    facts["certificate"] += soft_facts(estimator, names)
     if X is not None:
-        names = None if feature_names is None else [str(name) for name in feature_names]
-        features = Features.of(X, names, np.unique(labels, return_inverse=True)[1].ravel())
+        told = None if feature_names is None else [str(name) for name in feature_names]
+        features = Features.of(X, told, np.unique(labels, return_inverse=True)[1].ravel())
         arrays["features"] = features.values
         facts.update(features=features.names, n_features=features.total)
-    facts["ids"] = _names(_index(X) if ids is None else ids, n, "ids")
+    facts["ids"] = names
     if y is not None:
         classes, codes = np.unique(np.asarray(_names(y, n, "y")), return_inverse=True)
         arrays["classes"] = codes.ravel().astype(np.int64)
