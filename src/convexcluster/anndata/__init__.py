@@ -88,41 +88,34 @@ def cluster(
     """
     _check(adata, key_added, parameters)
     adata = adata.copy() if copy else adata
-    clustered(
-        adata,
-        n_clusters,
-        use_rep=use_rep,
-        n_pcs=n_pcs,
-        neighbors_key=neighbors_key,
-        obsp=obsp,
-        adjacency=adjacency,
-        restrict_to=restrict_to,
-        key_added=key_added,
-        rng=rng,
-        **parameters,
-    )
+    where: dict[str, Any] = {
+        "use_rep": use_rep,
+        "n_pcs": n_pcs,
+        "neighbors_key": neighbors_key,
+        "obsp": obsp,
+    }
+    where |= {"adjacency": adjacency, "restrict_to": restrict_to}
+    clustered(adata, n_clusters, where, key_added, rng, parameters)
     return adata if copy else None
 
 
 def clustered(
     adata: Any,
-    n_clusters: int | None = None,
-    *,
-    use_rep: str | None = None,
-    n_pcs: int | None = None,
-    neighbors_key: str | None = None,
-    obsp: str | None = None,
-    adjacency: Any = None,
-    restrict_to: tuple[str, Sequence[str]] | None = None,
-    key_added: str = "convexcluster",
-    rng: Any = None,
-    **parameters: Any,
+    n_clusters: int | None,
+    where: Mapping[str, Any],
+    key_added: str,
+    rng: Any,
+    parameters: Mapping[str, Any],
 ) -> tuple[KernelConvexClustering, str]:
-    """Cluster ``adata`` in place: the fitted model, and the key of ``obs`` and ``uns``."""
+    """Cluster ``adata`` in place: the fitted model, and the key of ``obs`` and ``uns``.
+
+    ``where`` names the representation, the graph and the observations, as in :func:`cluster`.
+    """
     _check(adata, key_added, parameters)
+    restrict_to, n_pcs = where.get("restrict_to"), where.get("n_pcs")
     members, named = _restricted(adata, restrict_to)
-    X, place = _representation(adata, use_rep, n_pcs)
-    graph, source = _graph(adata, neighbors_key, obsp, adjacency, parameters)
+    X, place = _representation(adata, where.get("use_rep"), n_pcs)
+    graph, source = _graph(adata, where, parameters)
     if restrict_to is not None:
         X = X[members]
         graph = None if graph is None else graph[members][:, members]
@@ -182,11 +175,10 @@ def _representation(adata: Any, use_rep: str | None, n_pcs: int | None) -> tuple
     return X.astype(np.float64), place
 
 
-def _graph(
-    adata: Any, neighbors_key: str | None, obsp: str | None, adjacency: Any, parameters: Any
-) -> tuple[Any, str]:
+def _graph(adata: Any, where: Mapping[str, Any], parameters: Mapping[str, Any]) -> tuple[Any, str]:
     """The graph that was named, or that of the default key; and where it is."""
-    named = {"neighbors_key": neighbors_key, "obsp": obsp, "adjacency": adjacency}
+    named = {name: where.get(name) for name in ("neighbors_key", "obsp", "adjacency")}
+    neighbors_key, obsp, adjacency = named.values()
     told = [name for name, value in named.items() if value is not None]
     told += ["weights"] if "weights" in parameters else []
     if len(told) > 1:

@@ -57,13 +57,14 @@ def fit_cells(source: Any, cells: Cells, parameters: dict[str, Any], output: Any
     if truth is not None and truth not in adata.obs:
         raise Refusal(f"--label-column {truth!r} is not in obs of {source.data}")
     begin = time.perf_counter()
-    options = {field.name: getattr(cells, field.name) for field in fields(cells)}
+    where = {field.name: getattr(cells, field.name) for field in fields(cells)}
+    key = where.pop("key_added")
     told = dict(parameters)
-    options |= {"n_clusters": told.pop("n_clusters", None), "rng": told.pop("random_state", None)}
+    k, rng = told.pop("n_clusters", None), told.pop("random_state", None)
     task = f"fitting {adata.n_obs} cells"
     with collected_warnings() as notes, working(task, FIRST_RUN):
         try:
-            model, key = clustered(adata, **options, **told)
+            model, key = clustered(adata, k, where, key, rng, told)
         except ValueError as error:
             raise Refusal(str(error)) from error
     found = adata.uns[key]

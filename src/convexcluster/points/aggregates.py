@@ -10,7 +10,6 @@ grouping is covered by the bound of :mod:`convexcluster.points.error`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 
@@ -21,7 +20,7 @@ from ..kernels import Kernel
 from ..partition import canonical
 from ..problem import Floats, Ints
 from .cells import Summary, summarise
-from .passes import BANDWIDTH_ROWS, EMBED_ROWS, SAMPLE_ROWS, STREAM
+from .passes import BANDWIDTH_ROWS, EMBED_ROWS, SAMPLE_ROWS, STREAM, placed
 from .points import Points
 
 # Rounds of pairing: each takes off a fifth of the groups or more, so that 60 leave 1 in 10⁵. A
@@ -110,18 +109,9 @@ def make_aggregates(
     embedding = embed(sample, kernel_of(sample[:BANDWIDTH_ROWS]))
     projector = Projector.of(embedding)
     sums, lost = _sums(X, masses, labels, count, projector)
-    if not projector.measures:  # known from the sample alone: scale it up to all rows
-        lost = embedding.trace_error / len(sample) * float(masses.sum())
-    mean = sums.masses @ sums.means / sums.masses.sum()
-    placed = replace(
-        projector.embedding,
-        Z=sums.means,
-        trace_error=lost,
-        variances=sums.masses @ (sums.means - mean) ** 2,
-        index=None,
-    )
+    Z = placed(projector, sums, lost, embedding.trace_error / len(sample))
     means = summarise(X, labels, count, masses).means
-    points = Points(means, sums.masses, placed, labels, distinct=False, scatter=sums.scatter)
+    points = Points(means, sums.masses, Z, labels, distinct=False, scatter=sums.scatter)
     return points, sample
 
 
