@@ -182,7 +182,7 @@ def test_copies_count_as_weights():
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-@many
+@settings(max_examples=25, deadline=None)
 @given(hnp.arrays(np.float64, (12, 2), elements=st.integers(-2, 2)), st.integers(1, 4))
 @example(np.zeros((12, 2)), 1)
 def test_memberships_of_fits_agree_with_the_labels(X, k):
