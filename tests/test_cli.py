@@ -83,7 +83,9 @@ def fitted(iris):
     """The folder that ``fit`` writes."""
     out = iris.parent / "out"
     with pytest.raises(SystemExit) as left:
-        main(["fit", str(iris), *ROLES, "-k", "3", "--standardize", "--out", str(out)])
+        main(
+            ["fit", str(iris), *ROLES, "-k", "3", "--standardize", "--keep-path", "--out", str(out)]
+        )
     assert left.value.code == 0
     return out
 
@@ -476,7 +478,7 @@ def test_a_model_saved_from_python_predicts_and_reports(run, tmp_path, kind, sum
         table = pd.DataFrame(X @ X.T).add_prefix("s")
     else:
         model, table = getattr(convexcluster, kind)(2), pd.DataFrame(X, columns=["a", "b"])
-    model.fit(table).save(tmp_path / "model")
+    model.fit(table).save(tmp_path / "model", path=True)
     table.to_csv(tmp_path / "data.csv", index=False)
     done = run("predict", tmp_path / "model", tmp_path / "data.csv", "--json")
     assert done.code == 0, done.err
@@ -485,6 +487,13 @@ def test_a_model_saved_from_python_predicts_and_reports(run, tmp_path, kind, sum
     done = run("report", tmp_path / "model", "--data", tmp_path / "data.csv", "--out", report)
     assert done.code == 0, done.err
     assert summary in report.read_text("utf-8")
+
+
+def test_a_model_without_its_path_predicts_and_is_not_drawn(run, iris, tmp_path):
+    assert run("fit", iris, *ROLES, "-k", "3", "--out", tmp_path / "out").code == 0
+    assert run("predict", tmp_path / "out", iris, "--id-column", "flower", "--json").code == 0
+    done = run("report", tmp_path / "out", "--out", tmp_path / "r.html")
+    refused(done, 3, "holds no path to draw", "--keep-path")
 
 
 def test_report_command(run, fitted, iris, tmp_path):

@@ -106,6 +106,9 @@ def test_fewer_rows_than_cells_is_the_local_problem(client):
     model = KernelConvexClustering(n_clusters=2, client=client).fit(rows)
     assert len(model.points_.X) == 120
     assert model.certificate_.coarsening_error == 0
+    np.testing.assert_array_equal(model.membership_.argmax(axis=1), model.point_labels_)
+    assert model.outlier_score_.shape == (120,)
+    assert len(model.subcluster(0)) == (model.point_labels_ == 0).sum()
     local = Local(n_clusters=2).fit(X)
     assert adjusted_rand_score(local.labels_, model.labels_.compute()) == 1.0
 

@@ -219,10 +219,21 @@ def test_pandas_in_and_out(blobs):
     assert list(model.feature_names_in_) == ["a", "b"]
 
 
-def test_notebook_shows_the_report_once_fitted(fitted):
+def test_notebook_shows_the_report_once_fitted(fitted, tmp_path):
     assert "<iframe" in fitted._repr_html_()
+    assert len(fitted._repr_html_()) < 300_000
+    fitted.save(tmp_path / "model")
+    assert "path is not in the file" in load(tmp_path / "model")._repr_html_()
     assert fitted._repr_mimebundle_()["text/html"] == fitted._repr_html_()
     assert "<iframe" not in KernelConvexClustering()._repr_mimebundle_()["text/html"]
+
+
+def test_results_are_shown_in_one_line(fitted):
+    for shown in (repr(fitted.path_), repr(fitted.selection_)):
+        assert "\n" not in shown
+        assert len(shown) < 160
+    assert f"{len(fitted.path_)} γ" in repr(fitted.path_)
+    assert f"of {fitted.n_clusters_} clusters" in repr(fitted.selection_)
 
 
 def test_one_gamma_and_a_grid(blobs):

@@ -286,7 +286,7 @@ def test_every_file_gives_the_labels_of_the_rows_in_memory(two_rings, write, nam
 def test_a_coarse_model_is_saved_and_loaded(two_rings, tmp_path):
     X, _ = two_rings
     model = KernelConvexClustering(n_clusters=2, coarsen=150, rank=40).fit(X)
-    model.save(tmp_path / "model")
+    model.save(tmp_path / "model", path=True)
     again = load(tmp_path / "model")
     np.testing.assert_array_equal(again.predict(X), model.predict(X))
     np.testing.assert_array_equal(again.points_.assign(X), model.points_.assign(X))

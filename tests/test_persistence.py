@@ -8,7 +8,9 @@ import os
 import pickle
 import subprocess
 import sys
+import tracemalloc
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -27,6 +29,8 @@ CONTENT = {
     "array": {"array": np.arange(6.0).reshape(2, 3)[:, ::-1], "map": np.array([], dtype=np.int64)},
     "flag": np.bool_(True),
     "pair": (1, [2.0, ("x",)]),
+    "whole": [np.array([0, 255]), np.array([-1, 2**40]), np.array([-(2**63), 2**63 - 1])],
+    "narrow": [np.array([0, 255], dtype=np.uint8), np.array([-200, 0]), np.array([-1, 200])],
 }
 
 
@@ -46,6 +50,10 @@ def test_round_trip(file):
     assert back["array"]["map"].dtype == np.int64
     assert back["flag"] is True
     assert back["pair"] == CONTENT["pair"]
+    for name in ("whole", "narrow"):
+        for value, again in zip(CONTENT[name], back[name], strict=True):
+            np.testing.assert_array_equal(again, value)
+            assert again.dtype == value.dtype
 
 
 def test_equal_models_give_equal_files(tmp_path, file):
@@ -98,7 +106,7 @@ def test_a_newer_format_is_refused_with_the_remedy(file):
 
 
 def test_an_older_format_is_refused_with_the_remedy(file):
-    repack(file, lambda m, h: h.update(format_version=MODEL.version - 1, package_version="0.1"))
+    repack(file, lambda m, h: h.update(format_version=1, package_version="0.1"))
     with pytest.raises(ModelFileError, match=r"convexcluster 0\.1;.*make the file anew"):
         MODEL.read(file)
 
@@ -185,29 +193,36 @@ MODELS = {
 }
 
 
-def assert_same(model, again, X):
+def assert_same(model, again, X, path=True):
     assert type(again) is type(model)
-    for method in ("predict", "transform"):
+    for method in ("predict", "predict_proba", "transform"):
         np.testing.assert_array_equal(getattr(again, method)(X), getattr(model, method)(X))
-    for name in ("labels_", "centroids_", "dual_coef_", "embedding_", "linkage_"):
+    for name in ("labels_", "centroids_", "linkage_"):
         np.testing.assert_array_equal(getattr(again, name), getattr(model, name))
+    assert again.labels_.dtype == model.labels_.dtype
     assert again.certificate_ == model.certificate_
     assert again.n_clusters_ == model.n_clusters_
+    assert again.selection_.to_frame().equals(model.selection_.to_frame())
+    if not path:
+        return
+    for name in ("dual_coef_", "embedding_"):
+        np.testing.assert_array_equal(getattr(again, name), getattr(model, name))
     gamma = model.path_.gammas[-1]
     np.testing.assert_array_equal(again.path_.labels(gamma), model.path_.labels(gamma))
     np.testing.assert_array_equal(again.path_.to_linkage(), model.path_.to_linkage())
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("path", [False, True])
 @pytest.mark.parametrize("name", MODELS)
-def test_a_model_comes_back_to_the_last_bit(tmp_path, name):
+def test_a_model_comes_back_to_the_last_bit(tmp_path, name, path):
     model = clone(MODELS[name]).fit(two_groups())
-    model.save(tmp_path / "m")
+    model.save(tmp_path / "m", path=path)
     again = convexcluster.load(tmp_path / "m")
-    assert_same(model, again, two_groups(seed=1))
+    assert_same(model, again, two_groups(seed=1), path)
     before = {k: v for k, v in model.get_params().items() if k != "gamma"}
     assert {k: v for k, v in again.get_params().items() if k != "gamma"} == before
-    again.save(tmp_path / "n")
+    again.save(tmp_path / "n", path=path)
     assert (tmp_path / "n").read_bytes() == (tmp_path / "m").read_bytes()
 
 
@@ -217,10 +232,10 @@ def test_precomputed_sparse_graph_and_duplicates(tmp_path):
     K = X @ X.T
     W = sparse.csr_array(np.exp(-((X[:, None] - X) ** 2).sum(axis=2)))
     model = KernelConvexClustering(2, kernel="precomputed", weights=W, gamma=1.0).fit(K)
-    model.save(tmp_path / "m")
+    model.save(tmp_path / "m", path=True)
     assert_same(model, convexcluster.load(tmp_path / "m"), K[:5])
     linear = ConvexClustering(2, gamma=0.3).fit(X)
-    linear.save(tmp_path / "l")
+    linear.save(tmp_path / "l", path=True)
     assert_same(linear, convexcluster.load(tmp_path / "l"), X)
 
 
@@ -279,8 +294,115 @@ def test_a_file_cannot_name_other_classes_or_replace_methods(tmp_path):
         lambda c: c["map"]["state"]["map"].update(predict="x"),
         lambda c: c["map"]["parameters"]["map"].update(nothing=1),
         lambda c: c["map"]["state"]["map"].update(graph_={"record": ["Popen", {"map": {}}]}),
+        lambda c: c["map"]["state"]["map"].update(path_=1),
+        lambda c: c["map"]["state"]["map"].update(labels_={"integers": 99}),
+        lambda c: c["map"]["state"]["map"].update(
+            labels_={"integers": c["map"]["state"]["map"]["centroids_"]["array"]}
+        ),
     ):
         model.save(tmp_path / "m")
         repack(tmp_path / "m", lambda m, h, change=change: change(h["content"]))
         with pytest.raises(ModelFileError, match="damaged"):
             convexcluster.load(tmp_path / "m")
+
+
+def bytes_needed(model):
+    """What ``predict`` and ``transform`` read, and the tree: (rows, labels, …), linkage."""
+    vote, embedding = model._vote, model._embedding
+    read = [vote.X, vote.masses, vote.labels, vote.scales, model.labels_, model.centroids_]
+    read += [embedding.basis, embedding.index, embedding.shift, embedding.B]
+    return sum(array.nbytes for array in read if array is not None), model.linkage_.nbytes
+
+
+@pytest.mark.parametrize("name", ["cells", "rows", "linear"])
+def test_a_model_is_at_most_three_times_what_prediction_reads(tmp_path, name):
+    X = two_groups(3_000)
+    model = {
+        "cells": KernelConvexClustering(2, coarsen=500),
+        "rows": KernelConvexClustering(2),
+        "linear": ConvexClustering(2),
+    }[name].fit(X if name == "cells" else X[1_250:1_750])
+    model.save(tmp_path / "m")
+    read, linkage = bytes_needed(model)
+    assert (tmp_path / "m").stat().st_size <= 3 * read + linkage
+    model.save(tmp_path / "whole", path=True)
+    assert (tmp_path / "whole").stat().st_size > 2 * (tmp_path / "m").stat().st_size
+
+
+ABSENT = ["path_", "graph_", "dual_coef_", "embedding_", "points_", "coarsening_"]
+
+
+def test_what_is_not_in_the_file_is_named_with_the_remedy(tmp_path):
+    model = KernelConvexClustering(2, coarsen=12, gamma=0.5).fit(two_groups())
+    model.save(tmp_path / "m")
+    again = convexcluster.load(tmp_path / "m")
+    for name in ABSENT:
+        assert hasattr(model, name)
+        with pytest.raises(AttributeError, match=rf"^{name} is not in the file .*path=True"):
+            getattr(again, name)
+    with pytest.raises(AttributeError, match=r"path_ is not in the file"):
+        again.report(tmp_path / "r.html")
+    assert not (tmp_path / "r.html").exists()
+    with pytest.raises(AttributeError, match="has no attribute 'path_'"):
+        KernelConvexClustering().path_  # noqa: B018
+
+
+@pytest.mark.parametrize("given", ["matrix", "edges", "callable"])
+def test_a_given_graph_is_kept_with_the_path_alone(tmp_path, given):
+    X = two_groups()
+    W = sparse.csr_array(np.exp(-((X[:, None] - X) ** 2).sum(axis=2)))
+    upper = sparse.triu(W, 1).tocoo()
+    edges = (np.column_stack([upper.row, upper.col]), upper.data)
+    graph = {"matrix": W, "edges": edges, "callable": lambda X, **options: edges}[given]
+    model = ConvexClustering(2, weights=graph, gamma=0.5).fit(X)
+    model.save(tmp_path / "m")
+    again = convexcluster.load(tmp_path / "m")
+    assert_same(model, again, X, path=False)
+    assert again.weights is None
+    with pytest.raises(ValueError, match="weights must be one of"):
+        again.fit(X)
+    if given == "callable":
+        with pytest.raises(TypeError, match="object of code"):
+            model.save(tmp_path / "whole", path=True)
+    else:
+        model.save(tmp_path / "whole", path=True)
+        assert_same(model, convexcluster.load(tmp_path / "whole").fit(X), X)
+
+
+def test_writing_takes_little_memory_beside_the_model(tmp_path):
+    """Arrays are written a few megabytes at a time (NumPy's buffer is 16), never all at once."""
+    X = two_groups(400)
+    model = ConvexClustering(2, gamma=0.5).fit(X)
+    model._vote = replace(model._vote, X=np.zeros((8_000_000, 5))[::2, 1:])  # 128 MB, not in order
+    model.selection_ = replace(model.selection_, table={"k": np.arange(4_000_000)})
+    tracemalloc.start()
+    model.save(tmp_path / "m")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert (tmp_path / "m").stat().st_size > 128e6
+    assert peak < 48e6
+
+
+def test_files_of_format_2_are_read():
+    """The file was written by the version before, with what it predicted in its notes."""
+    file = Path(__file__).parent / "models" / "format2"
+    X = np.random.default_rng(0).normal(size=(12, 2))
+    X[:6] += 6
+    model, notes = convexcluster.load(file), load_notes(file)
+    np.testing.assert_array_equal(model.predict(X), notes["labels"])
+    np.testing.assert_allclose(model.transform(X + 0.25), notes["distances"], rtol=1e-12)
+    np.testing.assert_allclose(model.predict_proba(X + 0.25), notes["shares"], rtol=1e-12)
+    assert len(model.path_) == 3
+    assert model.embedding_.shape[0] == 12
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("name", [*MODELS, "cells"])
+def test_skops_keeps_a_model_whole(name):
+    io = pytest.importorskip("skops.io")
+    cells = KernelConvexClustering(2, coarsen=12, gamma=0.5)
+    model = (cells if name == "cells" else clone(MODELS[name])).fit(two_groups())
+    data = io.dumps(model)
+    untrusted = io.get_untrusted_types(data=data)
+    assert all(kind.startswith("convexcluster.") for kind in untrusted)
+    assert_same(model, io.loads(data, trusted=untrusted), two_groups(seed=1))

@@ -425,6 +425,8 @@ def test_a_notebook_frame_draws_itself(browser, fitted):
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.on("console", lambda message: errors.append(message.text))
     page.set_content(notebook_html(fitted))
+    assert not page.locator("iframe").is_visible()
+    page.get_by_text("Show the report").click()
     frame = page.frame_locator("iframe")
     frame.locator("html[data-ready]").wait_for()
     assert f"{fitted.n_clusters_} clusters" in frame.locator("#readout").inner_text()

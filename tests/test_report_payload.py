@@ -11,11 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from convexcluster import KernelConvexClustering, solve_path
+from convexcluster.answers.describe import explained
 from convexcluster.partition import canonical
 from convexcluster.path.collect import PathBuilder
 from convexcluster.report import notebook_html, report_html, write_report
 from convexcluster.report.page import embed_json, pack
-from convexcluster.report.payload import Changes, Features, explained, stored_steps
+from convexcluster.report.payload import Changes, Features, stored_steps
 from convexcluster.report.words import certificate_sentences, path_sentence
 
 
@@ -236,7 +237,7 @@ def test_ten_thousand_samples_stay_below_ten_megabytes(tmp_path):
     assert out.stat().st_size < 10_000_000
 
 
-def test_a_notebook_shows_a_frame_or_a_summary(monkeypatch):
+def test_a_notebook_shows_a_summary_and_a_button(monkeypatch):
     path, X = chain()
     estimator = SimpleNamespace(
         path_=path,
@@ -247,10 +248,13 @@ def test_a_notebook_shows_a_frame_or_a_summary(monkeypatch):
         linkage_=path.to_linkage(),
         _embedding=SimpleNamespace(kernel=SimpleNamespace(name="<b>", is_precomputed=False)),
     )
-    frame = notebook_html(estimator)
-    assert frame.startswith("<iframe")
+    shown = notebook_html(estimator)
+    words, _, frame = shown.partition("<details>")
+    assert "The estimator chose 2 clusters" in words
+    assert "Show the report</summary>" in frame
     assert 'sandbox="allow-scripts allow-downloads"' in frame
-    assert frame.count("<") == 2  # the page itself is escaped
+    assert frame.count("<") == 5  # the page itself is escaped
+    assert len(shown) < 300_000
     monkeypatch.setattr("convexcluster.report.NOTEBOOK_BYTES", 0)
     summary = notebook_html(estimator)
     assert "2 clusters" in summary

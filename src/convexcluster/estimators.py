@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,6 +26,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from .answers import Answers
 from .certificate import of_rows
 from .certificate.margins import Robustness
 from .certificate.ranges import Recovery
@@ -46,9 +47,13 @@ from .tables.check import PIPELINE, check_table
 # Neighbours unless the user asks. A graph of as few samples as that is complete without a warning.
 DEFAULT_NEIGHBORS = 7
 
+# Attributes that a model loaded from a file has only if its path was saved.
+OF_PATH = {"path_", "graph_", "dual_coef_", "embedding_", "points_", "coarsening_"}
+OF_PATH |= {"membership_", "probabilities_", "medoid_indices_"}
+
 
 class KernelConvexClustering(
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator
+    Answers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator
 ):
     """Kernelized convex clustering: the global optimum, with a certificate.
 
@@ -107,6 +112,7 @@ class KernelConvexClustering(
         Whether rows are first grouped into at most that many cells (8,000 if not a number), whose
         cost is ``certificate_.coarsening_error``; "auto" beyond 20,000 distinct rows, or 50,000 of
         at most three columns, or if memory is short.
+        Rows whose graph is given as a matrix or edges are grouped along its strongest edges.
     max_memory : int or str, optional
         Bytes, or e.g. "4GB"; by default half of what the machine has at hand.
     random_state : int, RandomState or None
@@ -144,12 +150,30 @@ class KernelConvexClustering(
         Edges i < j between samples and their weights; of equal samples the first has the edges.
     certificate_ : Certificate
         Gap, radius, embedding error, and whether the partition is that of the exact optimum.
+    membership_ : ndarray of shape (n_samples, n_clusters)
+        Shares that tell how near a sample is to a border; rows sum to one, the greatest is that of
+        the label. This and the next four are made when they are read.
+    probabilities_ : ndarray of shape (n_samples,)
+        The share of the own cluster.
+    outlier_score_ : ndarray of shape (n_samples,)
+        Minus the log density; above Q₃ + 1.5(Q₃ − Q₁) of the scores are outliers.
+    medoid_indices_ : ndarray of shape (n_clusters,)
+        The sample that is nearest to the mean of each cluster.
+    condensed_tree_ : CondensedTree
+        Branches of ``linkage_`` of at least ``min_cluster_size`` samples.
     n_iter_ : int
     n_features_in_ : int
     points_, coarsening_
         The cells that stand for the samples, and what they cost; only where ``coarsen`` made them,
         and then ``graph_`` joins the first sample of each cell. Of rows beyond 1e±75 the cells are
         in the units of the fit, a power of two.
+
+    Notes
+    -----
+    There is no ``partial_fit``. Every centroid depends on all samples, so that the clusters of more
+    samples are not those of the first ones with something added, and a certificate of the first
+    ones says nothing about all. :meth:`predict` labels new samples by the old ones; ``coarsen`` and
+    :func:`convexcluster.out_of_core.fit_large` fit what does not fit into memory.
 
     Examples
     --------
@@ -254,6 +278,7 @@ class KernelConvexClustering(
     def embedding_(self) -> Floats:
         """Coordinates of the samples; of samples that were grouped into cells, of their cells."""
         check_is_fitted(self)
+        assert self.path_ is not None  # a file has the coordinates with the path alone
         Z, unit = self._embedding.Z[self._index], getattr(self, "_unit", Unit())
         return power(Z, -unit.space) if unit.space else Z
 
@@ -397,12 +422,21 @@ class KernelConvexClustering(
         check_is_fitted(self)
         return robustness(self, gamma)
 
-    def save(self, path: str | Path) -> None:
-        """Write the fitted model to a file that :func:`convexcluster.load` reads without pickle."""
+    def save(self, file: str | Path, path: bool = False) -> None:
+        """Write the fitted model to a file that :func:`convexcluster.load` reads without pickle.
+
+        Parameters
+        ----------
+        file : path-like
+            Replaced if it exists; left as it was if writing fails.
+        path : bool
+            Whether to keep the path, the embedding and the graph too, which ``predict`` and
+            ``transform`` do not need: see :func:`convexcluster.persistence.save`.
+        """
         from .persistence import save
 
         check_is_fitted(self)
-        save(self, path)
+        save(self, file, path=path)
 
     def report(self, path: str | Path, X: Any = None, **options: Any) -> Path:
         """Write the interactive report, one HTML file that works offline.
@@ -427,6 +461,20 @@ class KernelConvexClustering(
         if hasattr(self, "labels_"):
             return {"text/plain": repr(self), "text/html": self._repr_html_inner()}
         return super()._repr_mimebundle_(**kwargs)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Say why a model from a file has no path, nor what is made of it."""
+            kept = vars(self)
+            if name in OF_PATH and "labels_" in kept and "path_" not in kept:
+                raise AttributeError(
+                    f"{name} is not in the file that this model was loaded from: "
+                    "save(file, path=True) keeps it"
+                )
+            if isinstance(getattr(type(self), name, None), property):
+                return object.__getattribute__(self, name)  # its own error, not this one
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -554,6 +602,7 @@ def keep(model: Any, found: Fit, index: Ints, weight: Floats, rows: Ints) -> Any
         "graph_": expand_graph(Graph(problem.edges, problem.weights), index),
         "_embedding": points.embedding,
         "_index": index,
+        "_point_labels": labels,
         "_vote": found.vote,
         "_n_features_out": int(labels.max()) + 1,
     }

@@ -33,6 +33,7 @@ from .points import (
     Vote,
     cut_finer,
     keep_all,
+    make_aggregates,
     make_cells,
     merge_equal,
 )
@@ -58,6 +59,7 @@ from .weights import (
     valleys,
     with_valleys,
 )
+from .weights.build import user_graph
 from .weights.valleys import LEAST
 
 # The relative gap of a path of which one γ is certified, by solving there once more. Ten times less
@@ -138,7 +140,7 @@ class Fit:
         """
         assert self.points.index is not None
         labels = self.labels[self.points.index]
-        new = weight == 0 if self.points.cells is None else np.ones(len(weight), dtype=bool)
+        new = np.ones(len(weight), dtype=bool) if self.points.coarse else weight == 0
         if new.any():
             labels[new] = self.vote.labels_of(self.unit.scale(X[new]))
         return labels
@@ -166,7 +168,7 @@ def fit(rows: Rows, settings: Settings) -> Fit:
     rows = rows.in_blocks(plan.block_rows)
     settings.stage("neighbours")
     points, sample = make_points(rows, plan, settings)
-    spare = 0 if sample is None else int(SPARE_CELLS * plan.cells)
+    spare = 0 if points.cells is None else int(SPARE_CELLS * plan.cells)
     own = graph_of_rows(rows, points, settings)
     while True:
         found = find_valleys(points, settings)
@@ -219,13 +221,13 @@ def make_points(rows: Rows, plan: Plan, settings: Settings) -> tuple[Points, Flo
     def embed_sample(sample: Floats, kernel: Kernel) -> Any:
         return embed(sample, kernel, **settings.embedding_options(*sample.shape, of_sample=True))
 
-    points, sample = make_cells(
-        rows,
-        plan.cells,
-        partial(_kernel_of_sample, settings),
-        embed_sample,
-        seed=settings.sample_seed(),
-    )
+    kernel_of, seed = partial(_kernel_of_sample, settings), settings.sample_seed()
+    if settings.given_graph:
+        assert rows.masses is not None
+        graph = user_graph(settings.weights, len(rows.X))
+        given = (rows.X, rows.masses, graph, plan.cells, kernel_of, embed_sample)
+        return make_aggregates(*given, seed=seed)
+    points, sample = make_cells(rows, plan.cells, kernel_of, embed_sample, seed=seed)
     if rows.n is None:
         settings.check_clusters(round(points.masses.sum()))
     return points, sample
@@ -256,8 +258,10 @@ def distinct_points(rows: Rows, settings: Settings) -> Points:
 
 def graph_of_rows(rows: Rows, points: Points, settings: Settings) -> Graph | None:
     """The graph of all rows beside their cells, where there are few enough of them."""
-    if points.cells is None or rows.X is None or rows.masses is None:
+    if not points.coarse or rows.X is None or rows.masses is None:
         return None
+    if settings.given_graph:
+        return user_graph(settings.weights, len(rows.X))
     n, d = rows.X.shape
     few = n <= GRAPHED_ROWS and d <= GRAPHED_FEATURES and bool((rows.masses > 0).all())
     if not few or settings.weight_space == "embedding" or settings.weights == "full":
@@ -350,14 +354,14 @@ def weigh(
 
 def gap_to_reach(points: Points, problem: Problem, settings: Settings) -> float:
     """Relative gap of the solution: no smaller than what the embedding has lost makes sense of."""
-    cut = points.cells is not None or settings.cuts_rank(problem.n)
+    cut = points.coarse or settings.cuts_rank(problem.n)
     return settings.gap_for(points.embedding.trace_error, problem.scale, cut)
 
 
 def run_path(problem: Problem, points: Points, tol: float, settings: Settings) -> ClusterPath:
     """Solve every γ of the path, to a gap that is enough to choose by."""
     gammas = settings.gamma
-    if gammas is None and points.cells is not None:
+    if gammas is None and points.coarse:
         gammas = grid_of_cells(problem)
     return path_of(
         problem,
@@ -506,7 +510,7 @@ def coarsening_error(
     rows: Rows, points: Points, own: Graph | None, problem: Problem, solution: Solution
 ) -> CoarseningError | None:
     """What grouping rows into cells costs; None if every distinct row is a point."""
-    if points.cells is None:
+    if not points.coarse:
         return None
     if own is None:
         assert points.scatter is not None

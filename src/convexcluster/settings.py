@@ -325,6 +325,11 @@ class Settings:
         return self.automatic_weights and self.weights == "knn"
 
     @property
+    def given_graph(self) -> bool:
+        """Whether the graph of the rows is given as data."""
+        return not isinstance(self.weights, str) and not callable(self.weights)
+
+    @property
     def merges_equal_rows(self) -> bool:
         """Whether equal rows may be one point: their graph is built here, from the rows."""
         return self.automatic_weights and not self.pairs_given
@@ -519,7 +524,7 @@ class Settings:
             why = "distances are given"
         elif check_metric(self.metric) not in LOOPED:
             why = "a cell is the mean of its rows, which this metric need not know"
-        elif not isinstance(self.weights, str):
+        elif callable(self.weights) or (elsewhere and not isinstance(self.weights, str)):
             why = "the graph is given"
         elif self.embedding == "exact":
             why = 'embedding="exact" has n² numbers for rows'

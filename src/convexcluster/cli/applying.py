@@ -80,6 +80,11 @@ def report(
     """Write the interactive report of a saved model: one HTML file that works offline."""
     estimator, preparation, ids = load_model(model)
     probe_file(out, force=force)
+    if not hasattr(estimator, "path_"):
+        raise Refusal(
+            f"{model} holds no path to draw: fit wrote report.html beside it, or fit again with "
+            "--keep-path (save(file, path=True) in Python)"
+        )
     n = len(estimator.labels_)
     if data is None:
         table = Table(np.empty((n, 0)), (), ids or tuple(str(i) for i in range(1, n + 1)))

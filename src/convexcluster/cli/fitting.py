@@ -12,6 +12,7 @@ import typer
 from .. import persistence
 from ..numerics.progress import Progress
 from ..points.scales import ScaleWarning, warn_of_far_row, warn_of_scales
+from .cells import Cells, fit_cells, is_cells, show_cells
 from .console import FIRST_RUN, collected_warnings, show_table, working
 from .options import MODEL, Clean, Common, Input, Model, Output, given
 from .outcome import show, summarize
@@ -34,6 +35,7 @@ def fit(
     clean: Clean,
     model: Model,
     output: Output,
+    cells: Cells,
     common: Common,
     gamma: Annotated[
         float | None,
@@ -50,6 +52,10 @@ def fit(
         parameters["gamma"] = gamma
     if certify is not None:
         parameters["certify"] = False if certify == "none" else certify
+    if is_cells(source.data):
+        summary = fit_cells(source, cells, parameters, output)
+        print(to_json(summary)) if common.json else show_cells(summary, output.out)
+        return
     summary, _ = _fit_and_write(source, clean, parameters, output, "fit")
     if common.json:
         print(to_json(summary))
@@ -165,7 +171,9 @@ def write_results(
         for name, content in (extra or {}).items():
             (folder / name).write_text(content, "utf-8")
         notes = {"table": vars(preparation), "ids": list(table.ids)}
-        persistence.save(estimator, folder / "model", notes=notes)
+        persistence.save(
+            estimator, folder / "model", path=output.keep_path or partitions, notes=notes
+        )
         if output.report:
             page = report_page(estimator, table, preparation)
             (folder / "report.html").write_text(page, "utf-8")

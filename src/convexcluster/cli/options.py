@@ -216,6 +216,10 @@ class Output:
     report: Annotated[bool, Option("--report/--no-report", help="Write report.html as well.")] = (
         True
     )
+    keep_path: Annotated[
+        bool,
+        Option("--keep-path", help="Keep the path in the model, so that report can draw it again."),
+    ] = False
 
 
 @dataclass(frozen=True)

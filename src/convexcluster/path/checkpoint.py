@@ -19,7 +19,7 @@ from .clusterpath import ClusterPath
 from .collect import PathBuilder
 from .engine import Engine
 
-FILE = Container("convexcluster checkpoint", 4, {"ClusterPath": ClusterPath})
+FILE = Container("convexcluster checkpoint", 5, {"ClusterPath": ClusterPath}, reads=(4,))
 
 # Seconds between two saves: a fraction of what would be lost, and far above what one costs.
 EVERY = 5.0

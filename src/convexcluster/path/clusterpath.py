@@ -130,6 +130,16 @@ class ClusterPath:
     def __len__(self) -> int:
         return len(self.gammas)
 
+    def __repr__(self) -> str:
+        if not len(self):
+            return f"<ClusterPath of {self.n_samples:,} samples, interrupted before its first γ>"
+        gammas, counts = (f"{v[0]:.4g} to {v[-1]:.4g}" for v in (self.gammas, self.n_clusters))
+        ending = "" if self.complete else ", interrupted"
+        return (
+            f"<ClusterPath of {self.n_samples:,} samples: {len(self)} γ from {gammas}, "
+            f"{counts} clusters, {int(self.certified.sum())} certified{ending}>"
+        )
+
     @property
     def n_samples(self) -> int:
         """Number of samples."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from .along import ClusterCountDisplay, ClusterPathDisplay
 from .blocks import ClusterSizesDisplay, KernelMatrixDisplay
+from .condensed import CondensedTreeDisplay
 from .curves import ElbowDisplay, NMIDisplay
 from .points import LabelScatterDisplay, TSNEDisplay
 from .trees import DendrogramDisplay
@@ -17,6 +18,7 @@ __all__ = [
     "ClusterCountDisplay",
     "ClusterPathDisplay",
     "ClusterSizesDisplay",
+    "CondensedTreeDisplay",
     "DendrogramDisplay",
     "ElbowDisplay",
     "GapDisplay",

@@ -1,5 +1,6 @@
 """What the path runs on: distinct rows or cells of rows, and what grouping them costs."""
 
+from .aggregates import make_aggregates
 from .distinct import Merged, check_sample_weight, keep_all, merge_equal
 from .error import CoarseningError
 from .expand import expand_graph, expand_path, expand_tree
@@ -18,6 +19,7 @@ __all__ = [
     "expand_path",
     "expand_tree",
     "keep_all",
+    "make_aggregates",
     "make_cells",
     "merge_equal",
 ]

@@ -197,6 +197,22 @@ def make_cells(
     return _measured(rows, cells, embedding, per_mass), scan.sample
 
 
+def placed(projector: Projector, sums: Summary, lost: float, per_mass: float) -> Embedding:
+    """The embedding of the groups of rows that are summed up; ``lost`` is τ² of all rows.
+
+    Where the projector does not measure it, ``per_mass`` of the sample is scaled up to all rows.
+    """
+    whole = float(sums.masses.sum())
+    mean = sums.masses @ sums.means / whole
+    return replace(
+        projector.embedding,
+        Z=sums.means,
+        trace_error=lost if projector.measures else per_mass * whole,
+        variances=sums.masses @ (sums.means - mean) ** 2,
+        index=None,
+    )
+
+
 def cut_finer(rows: Rows, points: Points, error: CoarseningError, budget: int) -> Points:
     """Cut the worst cells in up to four, as many as ``budget`` more cells allow.
 
@@ -235,22 +251,10 @@ def _measured(rows: Rows, cells: Cells, embedding: Embedding, per_mass: float) -
         empty = position < 0
         position[empty] = stand_in.assign(cells.centres[empty])
     sums = measure.cells.occupied()
-    mean = sums.masses @ sums.means / sums.masses.sum()
-    if projector.measures:
-        lost = measure.lost
-    else:  # known from the sample alone: scale it up to all rows
-        lost = per_mass * float(sums.masses.sum())
-    placed = replace(
-        projector.embedding,
-        Z=sums.means,
-        trace_error=lost,
-        variances=sums.masses @ (sums.means - mean) ** 2,
-        index=None,
-    )
     points = Points(
         X=measure.means[full],
         masses=sums.masses,
-        embedding=placed,
+        embedding=placed(projector, sums, measure.lost, per_mass),
         cells=cells,
         position=position,
         scatter=sums.scatter,

@@ -31,7 +31,8 @@ class Points:
     distinct : bool
         Whether no two points are equal. Rows whose graph is given keep their copies.
     cells : Cells or None
-        The rule that sends a row to a cell; None if every distinct row is a point.
+        The rule that sends a row to a cell; None if every distinct row is a point, or if the
+        points are aggregates of a given graph.
     position : ndarray of shape (G,) or None
         Cell → point: a cell in which no row fell shares the point of the nearest one.
     scatter : ndarray of shape (g,) or None
@@ -52,6 +53,11 @@ class Points:
 
     def __len__(self) -> int:
         return len(self.masses)
+
+    @property
+    def coarse(self) -> bool:
+        """Whether points stand for several different rows: cells, or aggregates of a graph."""
+        return self.scatter is not None
 
     @property
     def Z(self) -> Floats:

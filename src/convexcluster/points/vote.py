@@ -59,6 +59,8 @@ class Vote:
     n_clusters : int
     embedding : Embedding or None
         What makes coordinates of rows; None if the features themselves are compared.
+    voters : ndarray of shape (G,) or None
+        Which of them stands for every point of the fit; None if each point votes.
     """
 
     X: Any
@@ -70,6 +72,7 @@ class Vote:
     metric: Any
     n_clusters: int
     embedding: Embedding | None = None
+    voters: Ints | None = None
 
     @classmethod
     def of(
@@ -98,11 +101,12 @@ class Vote:
         n_clusters = int(labels.max()) + 1
         _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
         pairs = isinstance(metric, str) and metric == "precomputed"
+        voters = None
         if len(first) < len(keys):
-            nearest = None
+            nearest, voters = None, inverse.ravel()
             X = X[:, first] if pairs else X
             X, labels, keys = X[first], labels[first], keys[first]
-            masses = np.bincount(inverse.ravel(), masses).astype(np.float64)
+            masses = np.bincount(voters, masses).astype(np.float64)
         else:
             first = np.arange(len(keys))
         loops = metric in LOOPED
@@ -119,7 +123,13 @@ class Vote:
         X = first[:, None] if pairs else X
         if embedding is not None:
             embedding = replace(embedding, Z=embedding.Z[:0])
-        return cls(X, labels, masses, scales, keys, k, metric, n_clusters, embedding)
+        return cls(X, labels, masses, scales, keys, k, metric, n_clusters, embedding, voters)
+
+    def among(self, points: Ints, labels: Ints) -> Vote:
+        """The vote of some points under other labels, on rows that are where the points are."""
+        X, masses, scales = self.X[points], self.masses[points], self.scales[points]
+        k, n_clusters = self.n_neighbors, int(labels.max()) + 1
+        return Vote(X, labels, masses, scales, self.keys[points], k, self.metric, n_clusters)
 
     def labels_of(self, X: Any) -> Ints:
         """Cluster of every row of X, shape (n,); of equal shares the first."""

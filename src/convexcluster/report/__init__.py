@@ -28,6 +28,7 @@ from .words import (
     choice_sentence,
     many,
     path_sentence,
+    soft_facts,
     summary_sentence,
 )
 
@@ -98,7 +99,7 @@ def report_html(
     title: str = "Convex clustering",
 ) -> str:
     """The report as text; the parameters are those of :func:`write_report`."""
-    estimator = estimator_or_path if hasattr(estimator_or_path, "path_") else None
+    estimator = estimator_or_path if hasattr(estimator_or_path, "labels_") else None
     path = estimator_or_path if estimator is None else estimator.path_
     if not hasattr(path, "gammas"):
         kind = type(path).__name__
@@ -133,12 +134,14 @@ def report_html(
             *choice_facts(estimator),
         ],
     )
+    names = _names(_index(X) if ids is None else ids, n, "ids")
+    facts["certificate"] += soft_facts(estimator, names)
     if X is not None:
-        names = None if feature_names is None else [str(name) for name in feature_names]
-        features = Features.of(X, names, np.unique(labels, return_inverse=True)[1].ravel())
+        told = None if feature_names is None else [str(name) for name in feature_names]
+        features = Features.of(X, told, np.unique(labels, return_inverse=True)[1].ravel())
         arrays["features"] = features.values
         facts.update(features=features.names, n_features=features.total)
-    facts["ids"] = _names(_index(X) if ids is None else ids, n, "ids")
+    facts["ids"] = names
     if y is not None:
         classes, codes = np.unique(np.asarray(_names(y, n, "y")), return_inverse=True)
         arrays["classes"] = codes.ravel().astype(np.int64)
@@ -173,34 +176,46 @@ def _names(values: Any, n: int, what: str) -> list[str] | None:
     return names
 
 
-# A notebook keeps its outputs in one file, which twice as much per fit makes slow to open and save:
-# a larger report belongs in a file of its own.
-NOTEBOOK_BYTES = 2_000_000
+# A notebook keeps its outputs in one file, and every fit shown there would bring such a page: a
+# larger report belongs in a file of its own. Twice as large, ten fits slow a notebook; half as
+# large, reports of 600 samples are left out.
+NOTEBOOK_BYTES = 250_000
 # Above this many samples a report is larger than that as a rule, and is not made to find it out.
-NOTEBOOK_SAMPLES = 20_000
+NOTEBOOK_SAMPLES = 2_000
 
 
 def notebook_html(estimator: Any, **options: Any) -> str:
-    """Report of a fitted estimator as an inline frame, or a summary where it would be large.
+    """A fitted estimator in a few sentences, and a button that opens its report where it is small.
 
-    The frame is sandboxed: its script cannot reach the notebook.
+    The report is drawn in a sandboxed frame, whose script cannot reach the notebook, once the
+    button is pressed.
     """
-    if estimator.path_.n_samples <= NOTEBOOK_SAMPLES:
-        page = report_html(estimator, **options)
-        if len(page) <= NOTEBOOK_BYTES:
-            return (
-                f'<iframe title="Convex clustering report" srcdoc="{html.escape(page)}" '
-                'sandbox="allow-scripts allow-downloads" loading="lazy" '
-                'style="width:100%;height:780px;border:1px solid #8888;border-radius:6px">'
-                "</iframe>"
-            )
+    path = getattr(estimator, "path_", None)
     sizes = np.sort(np.bincount(estimator.labels_))[::-1]
     shown = ", ".join(f"{size:,}" for size in sizes[:10]) + (", …" if len(sizes) > 10 else "")
     facts = [
-        summary_sentence(estimator.path_, estimator, None),
         choice_sentence(estimator, chosen_gamma(estimator)),
         f"Sizes of the {many(len(sizes), 'cluster')}: {shown}.",
-        *certificate_sentences(getattr(estimator, "certificate_", None)),
-        "This path is too large to show inline: estimator.report('report.html') writes it.",
+        *choice_facts(estimator),
     ]
-    return "".join(f"<p>{html.escape(fact)}</p>" for fact in facts)
+    if path is not None:
+        facts.insert(0, summary_sentence(path, estimator, None))
+    facts += certificate_sentences(getattr(estimator, "certificate_", None))[-1:]
+    frame = ""
+    if path is None:
+        facts.append("The path is not in the file that this model was loaded from.")
+    elif path.n_samples <= NOTEBOOK_SAMPLES:
+        page = report_html(estimator, **options)
+        if len(page) <= NOTEBOOK_BYTES:
+            frame = (
+                '<details><summary role="button" style="cursor:pointer;display:inline-block;'
+                'padding:4px 12px;border:1px solid #8888;border-radius:6px">'
+                "Show the report</summary>"
+                f'<iframe title="Convex clustering report" srcdoc="{html.escape(page)}" '
+                'sandbox="allow-scripts allow-downloads" loading="lazy" '
+                'style="width:100%;height:780px;border:1px solid #8888;border-radius:6px">'
+                "</iframe></details>"
+            )
+    if path is not None and not frame:
+        facts.append("estimator.report('report.html') writes the interactive report.")
+    return "".join(f"<p>{html.escape(fact)}</p>" for fact in facts) + frame

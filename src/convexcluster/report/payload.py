@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..answers.describe import explained, features_of
 from ..partition import first
 from ..plots.curves import ElbowDisplay
 from ..plots.layout import Plane, colour_ranks
@@ -87,12 +88,7 @@ class Features:
     @classmethod
     def of(cls, X: Any, names: list[str] | None, labels: Ints) -> Features:
         """Keep the features that ``labels`` explain best, as many as there is room for."""
-        table, found = numeric_columns(X)
-        names = found if names is None else [str(name) for name in names]
-        if len(names) != table.shape[1]:
-            raise ValueError(f"{len(names)} feature names for {table.shape[1]} features")
-        if len(table) != len(labels):
-            raise ValueError(f"X has {len(table)} rows for {len(labels)} samples")
+        table, names = features_of(X, names, len(labels))
         values = np.ascontiguousarray(table.T)
         whole = np.isfinite(values).all() and (values == np.round(values)).all()
         kind: type = np.float32
@@ -105,27 +101,6 @@ class Features:
             keep = np.sort(np.argsort(-explained(values, labels), kind="stable")[:room])
             values, names = values[keep], [names[f] for f in keep]
         return cls(values.astype(kind), names, table.shape[1])
-
-
-def explained(values: Floats, labels: Ints) -> Floats:
-    """Share of each row's variance that lies between the clusters (η²), 0 if it is constant."""
-    counts = np.bincount(labels)
-    centred = values - values.mean(axis=1, keepdims=True)
-    sums = np.stack([np.bincount(labels, row) for row in centred])
-    between = (sums**2 / counts).sum(axis=1)
-    total = (centred**2).sum(axis=1)
-    return np.divide(between, total, out=np.zeros(len(values)), where=total > 0)
-
-
-def numeric_columns(X: Any) -> tuple[Floats, list[str]]:
-    """Values and names of the numeric columns of an array, a sparse matrix or a data frame."""
-    if hasattr(X, "select_dtypes"):
-        numbers = X.select_dtypes(include=["number", "bool"])
-        return numbers.to_numpy(dtype=np.float64), [str(name) for name in numbers.columns]
-    table = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
-    if table.ndim != 2:
-        raise ValueError(f"X must be 2-D (samples × features), got {table.ndim}-D")
-    return table, [f"feature {f}" for f in range(table.shape[1])]
 
 
 def path_arrays(

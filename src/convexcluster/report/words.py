@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..answers import Answers
 from ..labels import cut
 from ..plots.layout import kernel_name
 from ..problem import Ints
@@ -67,6 +68,45 @@ def choice_facts(estimator: Any | None) -> list[str]:
     if others:
         made.append(f"Also stands: {', '.join(others)}.")
     return made
+
+
+# Share of its own cluster below which a sample is called one of the border: with half of it hardly
+# any is, with nine tenths whole clusters in many dimensions are.
+BORDER = 2 / 3
+
+# Names in a sentence; more of them are read by nobody.
+MOST_NAMES = 12
+
+
+def soft_facts(estimator: Any | None, names: list[str] | None) -> list[str]:
+    """Samples at borders, outliers, representatives, and the size of the tree; a sentence each."""
+    if not isinstance(estimator, Answers):
+        return []
+
+    def name(index: int) -> str:
+        return str(index) if names is None else names[index]
+
+    border = int((estimator.probabilities_ < BORDER).sum())
+    scores = estimator.outlier_score_
+    low, high = np.quantile(scores, [0.25, 0.75])
+    lonely = np.flatnonzero(scores > high + 1.5 * (high - low))
+    lonely = lonely[np.argsort(-scores[lonely], kind="stable")]
+    medoids = [name(int(i)) for i in estimator.medoid_indices_]
+    tree = estimator.condensed_tree_
+    made = [
+        f"At a border: {many(border, 'sample')} with less than two thirds of their membership in "
+        "their own cluster.",
+        f"Outliers by their density: {many(len(lonely), 'sample')}"
+        + (f", {_few([name(int(i)) for i in lonely])}." if len(lonely) else "."),
+        f"Samples that stand for the clusters: {_few(medoids)}.",
+        f"The tree has {many(int(tree.is_leaf.sum()), 'branch').replace('branchs', 'branches')} of "
+        f"at least {tree.min_size} samples that do not split further.",
+    ]
+    return made
+
+
+def _few(names: list[str]) -> str:
+    return ", ".join(names[:MOST_NAMES]) + (", …" if len(names) > MOST_NAMES else "")
 
 
 def stray_samples(labels: Ints, cuts: Ints) -> int:

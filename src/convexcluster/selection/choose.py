@@ -81,6 +81,13 @@ class Selection:
     verdict: str = "structure"
     layers: tuple[Layer, ...] = ()
 
+    def __repr__(self) -> str:
+        second = "" if self.runner_up is None else f", runner-up {self.runner_up}"
+        return (
+            f"<Selection of {self.n_clusters} clusters at γ = {self.gamma:.4g} by {self.method!r}: "
+            f"{self.verdict}, confidence {self.confidence:.2f}{second}>"
+        )
+
     def to_frame(self) -> pandas.DataFrame:
         """The table of the candidates."""
         return need("pandas", "report").DataFrame(self.table)

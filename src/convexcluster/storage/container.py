@@ -11,6 +11,10 @@ Reading parses JSON and NumPy's array format with pickles switched off, so it ru
 file's. Members are stored, not deflated, and must fit into the file beside each other; an array is
 as large as its member. So a file takes memory in proportion to its own size, whatever it says of
 itself. Every checksum is compared before anything is built.
+
+Arrays are hashed and written a few megabytes at a time, so that writing takes little memory beside
+the data. Equal arrays are stored once. Integers are stored in the narrowest type that holds them,
+and come back as 64 bits.
 """
 
 from __future__ import annotations
@@ -41,6 +45,9 @@ HEAD = re.compile(
 )
 # A zip entry without a time stamp: equal contents give equal files.
 EPOCH = (1980, 1, 1, 0, 0, 0)
+# Bytes from which an entry's sizes are written in 64 bits: below it zip's 32 bits hold them, and
+# the head of the array.
+ZIP64 = 2**31 - 2**16
 
 
 class FileRefused(ValueError):
@@ -62,6 +69,8 @@ class Container:
         fields: nothing else is ever built.
     error : type
         What damage and other formats are answered with.
+    reads : tuple of int
+        Earlier versions whose files are read as well.
 
     Examples
     --------
@@ -77,6 +86,7 @@ class Container:
     version: int
     records: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     error: type[FileRefused] = FileRefused
+    reads: tuple[int, ...] = ()
 
     def write(self, path: str | os.PathLike[str], content: Mapping[str, Any]) -> None:
         """Write nested data to one file, atomically.
@@ -84,24 +94,26 @@ class Container:
         Values are None, bool, int, float, str, numeric arrays, sparse matrices, records, or lists,
         tuples and mappings of these; of anything else a TypeError says where it is.
         """
-        arrays: list[bytes] = []
+        arrays: Arrays = {}
         body = self._encode(content, arrays, self.format.split()[-1])
         header = json.dumps(
             {
                 "format": self.format,
                 "format_version": self.version,
                 "package_version": __version__,
-                "sha256": [hashlib.sha256(data).hexdigest() for data in arrays],
+                "sha256": list(arrays),
                 "content": body,
             },
             allow_nan=False,
         ).encode()
         digest = hashlib.sha256(header).hexdigest().encode()
-        members = {"header.json": header, "header.sha256": digest}
-        members |= {f"arrays/{k}.npy": data for k, data in enumerate(arrays)}
         with replacing(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
-            for name, data in members.items():
+            for name, data in (("header.json", header), ("header.sha256", digest)):
                 archive.writestr(zipfile.ZipInfo(name, EPOCH), data)
+            for k, (value, kind) in enumerate(arrays.values()):
+                entry = zipfile.ZipInfo(f"arrays/{k}.npy", EPOCH)
+                with archive.open(entry, "w", force_zip64=value.nbytes >= ZIP64) as member:
+                    _write_array(member, value, kind)
 
     def read(self, path: str | os.PathLike[str]) -> dict[str, Any]:
         """Read back what :meth:`write` wrote; refuse everything else by a sentence."""
@@ -150,7 +162,7 @@ class Container:
             raise self.error(f"{name} is not a {self.format}") from error
         if found != self.format or not isinstance(version, int):
             raise self.error(f"{name} holds {found!r}, not a {self.format}")
-        if version != self.version:
+        if version not in (self.version, *self.reads):
             remedy = "upgrade with pip install --upgrade convexcluster"
             raise self.error(
                 f"{name} has format version {version}, written by convexcluster "
@@ -161,10 +173,11 @@ class Container:
             raise self.error(f"{name} is damaged: its header is incomplete")
         return header
 
-    def _encode(self, value: Any, arrays: list[bytes], where: str) -> Any:
+    def _encode(self, value: Any, arrays: Arrays, where: str) -> Any:
         """Turn ``value`` into JSON; an array becomes ``{"array": k}``, nan ``{"float": "nan"}``.
 
-        Plain mappings are wrapped as ``{"map": …}``, lest a user's key be mistaken for these marks.
+        ``{"integers": k}`` is an array of 64-bit integers that is narrower in the file. Plain
+        mappings are wrapped as ``{"map": …}``, lest a user's key be mistaken for these marks.
         """
         if isinstance(value, np.generic):
             value = value.item()
@@ -203,10 +216,14 @@ class Container:
         ((mark, inner),) = value.items()
         if mark == "map":
             return {key: self._decode(v, arrays) for key, v in inner.items()}
-        if mark == "array":
+        if mark in ("array", "integers"):
             if not 0 <= inner < len(arrays):
                 raise ValueError(f"array {inner} is missing")
-            return arrays[inner]
+            if mark == "array":
+                return arrays[inner]
+            if arrays[inner].dtype.kind not in "iu":
+                raise ValueError(f"array {inner} is not of integers")
+            return arrays[inner].astype(np.int64)
         if mark == "tuple":
             return tuple(self._decode(inner, arrays))
         if mark == "float":
@@ -225,17 +242,52 @@ class Container:
         raise ValueError(f"unknown mark {mark!r}")
 
 
-def _encode_array(value: np.ndarray, arrays: list[bytes], where: str) -> dict[str, Any]:
+# Arrays by their checksum, in the order in which they are written, and the types in the file.
+Arrays = dict[str, tuple[np.ndarray, np.dtype[Any]]]
+
+
+def _encode_array(value: np.ndarray, arrays: Arrays, where: str) -> dict[str, Any]:
     if value.dtype.kind in "OUT" and all(isinstance(v, str) for v in value.flat):
         return {"strings": value.tolist()}  # names of the columns
     if value.dtype.kind not in "biuf":
         raise TypeError(f"{where} is an array of {value.dtype}: only numbers can be saved")
-    buffer = io.BytesIO()
-    np.lib.format.write_array(buffer, value, allow_pickle=False)
-    data = buffer.getvalue()
-    if data not in arrays:  # equal arrays are stored once
-        arrays.append(data)
-    return {"array": arrays.index(data)}
+    kind = _narrowest(value)
+    digest = Digest()
+    _write_array(digest, value, kind)
+    arrays.setdefault(digest.text, (value, kind))
+    place = list(arrays).index(digest.text)
+    return {"integers" if kind != value.dtype else "array": place}
+
+
+def _narrowest(value: np.ndarray) -> np.dtype[Any]:
+    """The type of the array; of 64-bit integers the narrowest one that holds them."""
+    if value.dtype != np.int64 or value.size == 0:
+        return value.dtype
+    low, high = int(value.min()), int(value.max())
+    kind = np.min_scalar_type(min(low, -high - 1) if low < 0 else high)
+    return kind if kind.itemsize < value.itemsize else value.dtype
+
+
+class Digest:
+    """A file that keeps nothing but the checksum of what is written."""
+
+    def __init__(self) -> None:
+        self.hash = hashlib.sha256()
+
+    def write(self, data: Any) -> int:
+        """Take more bytes."""
+        self.hash.update(data)
+        return len(data)
+
+    @property
+    def text(self) -> str:
+        """SHA-256 of all bytes so far."""
+        return self.hash.hexdigest()
+
+
+def _write_array(file: Any, value: np.ndarray, kind: np.dtype[Any]) -> None:
+    """Write an array in NumPy's format, a few megabytes at a time."""
+    np.lib.format.write_array(file, value.astype(kind, copy=False), allow_pickle=False)
 
 
 def _read_array(data: bytes, limit: int) -> np.ndarray:

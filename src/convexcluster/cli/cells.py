@@ -1,0 +1,137 @@
+"""``fit cells.h5ad``: an AnnData file → the same with clusters, and their summary."""
+
+from __future__ import annotations
+
+import sys
+import time
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+from typer import Option
+
+from .. import __version__, persistence
+from ..optional import need
+from .console import FIRST_RUN, collected_warnings, show_pairs, working
+from .refusal import Exit, Refusal
+from .write import MARK, check_folder, labels_csv, output_folder, to_json
+
+ENDING = ".h5ad"
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Where an AnnData file keeps what is clustered."""
+
+    panel = "AnnData files (.h5ad)"
+    use_rep: Annotated[
+        str | None, Option(help="Key of obsm, or X. Default X_pca where there is one.")
+    ] = None
+    n_pcs: Annotated[int | None, Option(help="Only the first columns of it.")] = None
+    neighbors_key: Annotated[str | None, Option(help="Key of uns of scanpy's neighbours.")] = None
+    obsp: Annotated[
+        str | None, Option(help="Key of obsp of a graph. Default connectivities if there is one.")
+    ] = None
+    key_added: Annotated[str, Option(help="Column of obs for the clusters.")] = "convexcluster"
+
+
+def is_cells(name: str) -> bool:
+    """Whether a file is an AnnData file by its ending."""
+    return name.lower().endswith(ENDING)
+
+
+def fit_cells(source: Any, cells: Cells, parameters: dict[str, Any], output: Any) -> dict[str, Any]:
+    """Cluster an AnnData file, and write it with its clusters to the output folder."""
+    from ..anndata import clustered
+
+    unused = [f"--{name.replace('_', '-')}" for name in ("columns", "drop", "id_column", "array")]
+    given = [bool(source.columns), bool(source.drop), bool(source.id_column), bool(source.array)]
+    for option, present in zip(unused, given, strict=True):
+        if present:
+            raise Refusal(f"{option} is for tables: {ENDING} files have --use-rep", Exit.USAGE)
+    if output.out is not None:
+        check_folder(output.out, force=output.force)
+    adata = _read(source.data)
+    truth = source.label_column
+    if truth is not None and truth not in adata.obs:
+        raise Refusal(f"--label-column {truth!r} is not in obs of {source.data}")
+    begin = time.perf_counter()
+    where = {field.name: getattr(cells, field.name) for field in fields(cells)}
+    key = where.pop("key_added")
+    told = dict(parameters)
+    k, rng = told.pop("n_clusters", None), told.pop("random_state", None)
+    task = f"fitting {adata.n_obs} cells"
+    with collected_warnings() as notes, working(task, FIRST_RUN):
+        try:
+            model, key = clustered(adata, k, where, key, rng, told)
+        except ValueError as error:
+            raise Refusal(str(error)) from error
+    found = adata.uns[key]
+    summary: dict[str, Any] = {
+        "kind": MARK,
+        "convexcluster": __version__,
+        "command": "fit",
+        "input": source.data,
+        "read": found["params"],
+        "n_samples": adata.n_obs,
+        "n_features": model.n_features_in_,
+        "cluster_sizes": np.bincount(model.labels_).tolist(),
+        "seconds": time.perf_counter() - begin,
+        "warnings": list(notes),
+    }
+    summary |= {name: found[name] for name in ("n_clusters", "verdict", "confidence", "gamma")}
+    summary["certificate"] = found["certificate"]
+    if truth is not None:
+        summary["scores"] = _scores(adata.obs[truth].astype(str).to_numpy(), model.labels_)
+    if output.out is not None:
+        with working("writing"), output_folder(output.out, force=output.force) as folder:
+            adata.write_h5ad(folder / Path(source.data).name)
+            (folder / "labels.csv").write_text(
+                labels_csv(list(adata.obs_names), model.labels_), "utf-8"
+            )
+            persistence.save(model, folder / "model", path=output.keep_path)
+            summary["files"] = sorted({f.name for f in folder.iterdir()} | {"summary.json"})
+            (folder / "summary.json").write_text(to_json(summary) + "\n", "utf-8")
+    return summary
+
+
+def show_cells(summary: dict[str, Any], out: Path | None) -> None:
+    """What was found, and where it is, in words."""
+    graph, rep = summary["read"]["graph"], summary["read"]["use_rep"]
+    pairs: list[tuple[str, Any]] = [
+        ("cells", summary["n_samples"]),
+        ("representation", f"{rep}, {summary['n_features']} columns; graph: {graph}"),
+        ("clusters", summary["n_clusters"]),
+        ("sizes", ", ".join(str(size) for size in summary["cluster_sizes"][:12])),
+        ("verdict", summary["verdict"]),
+        ("confidence", summary["confidence"]),
+        ("partition", summary["certificate"]["partition"]),
+        ("seconds", summary["seconds"]),
+    ]
+    pairs += [(name.upper(), value) for name, value in summary.get("scores", {}).items()]
+    if out is not None:
+        pairs.append(("written", ", ".join(str(out / name) for name in summary["files"])))
+    show_pairs(f"convexcluster fit: {summary['input']}", pairs)
+    if out is None:
+        print("nothing was written: --out FOLDER keeps the results", file=sys.stderr)
+
+
+def _read(name: str) -> Any:
+    anndata = need("anndata", "anndata")
+    if not Path(name).exists():
+        raise Refusal(f"{name} does not exist")
+    try:
+        return anndata.read_h5ad(name)
+    except Exception as error:  # anndata and h5py answer damage with many kinds of errors
+        reason = (str(error).strip().splitlines() or ["unreadable"])[0]
+        raise Refusal(f"{name} cannot be read as {ENDING}: {reason}") from error
+
+
+def _scores(truth: np.ndarray, labels: np.ndarray) -> dict[str, float]:
+    from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
+
+    return {
+        "nmi": float(normalized_mutual_info_score(truth, labels)),
+        "ari": float(adjusted_rand_score(truth, labels)),
+    }
