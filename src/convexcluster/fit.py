@@ -78,6 +78,10 @@ BEARABLE_OF_LOST = 0.25
 # Cells that may be added so, as a share of those there are: the path on them takes as much longer.
 SPARE_CELLS = 0.5
 
+# Fused clusters for each label up to which a proof of the labels is tried. Beyond, cores are small
+# parts of their labels, and looking for them takes longer than all the rest of a fit.
+NEARLY = 4.0
+
 # Share of the samples' spread that the centroids have at the γ of a path whose centroids are joined
 # by Ward's tree: clusters are formed and have not met.
 HALFWAY = 0.1
@@ -167,7 +171,7 @@ def fit(rows: Rows, settings: Settings) -> Fit:
     plan = settings.plan(rows)
     rows = rows.in_blocks(plan.block_rows)
     settings.stage("neighbours")
-    points, sample = make_points(rows, plan, settings)
+    points = make_points(rows, plan, settings)
     spare = 0 if points.cells is None else int(SPARE_CELLS * plan.cells)
     own = graph_of_rows(rows, points, settings)
     while True:
@@ -213,10 +217,10 @@ def in_units(rows: Rows, unit: Unit) -> Rows:
     return array_rows(unit.scale(rows.X), power(rows.masses, unit.mass), rows.jobs)
 
 
-def make_points(rows: Rows, plan: Plan, settings: Settings) -> tuple[Points, Floats | None]:
-    """Distinct rows; or cells, and a sample of the rows."""
+def make_points(rows: Rows, plan: Plan, settings: Settings) -> Points:
+    """Distinct rows; or cells."""
     if rows.X is not None and not plan.coarse:
-        return distinct_points(rows, settings), None
+        return distinct_points(rows, settings)
 
     def embed_sample(sample: Floats, kernel: Kernel) -> Any:
         return embed(sample, kernel, **settings.embedding_options(*sample.shape, of_sample=True))
@@ -226,11 +230,11 @@ def make_points(rows: Rows, plan: Plan, settings: Settings) -> tuple[Points, Flo
         assert rows.masses is not None
         graph = user_graph(settings.weights, len(rows.X))
         given = (rows.X, rows.masses, graph, plan.cells, kernel_of, embed_sample)
-        return make_aggregates(*given, seed=seed)
-    points, sample = make_cells(rows, plan.cells, kernel_of, embed_sample, seed=seed)
+        return make_aggregates(*given, seed=seed)[0]
+    points, _ = make_cells(rows, plan.cells, kernel_of, embed_sample, seed=seed)
     if rows.n is None:
         settings.check_clusters(round(points.masses.sum()))
-    return points, sample
+    return points
 
 
 def _kernel_of_sample(settings: Settings, sample: Floats) -> Kernel:
@@ -442,19 +446,23 @@ def solve_one(
 def prove_choice(
     points: Points, graph: Graph, path: ClusterPath, choice: Selection, settings: Settings
 ) -> tuple[Selection, Claim | None, Cores | None]:
-    """What is proved of the labels in the full space, and the choice at a γ where it holds."""
+    """What is proved of the labels in the full space, and the choice at a γ where it holds.
+
+    Labels that join many fused clusters are no clusters of the optimum: nothing is tried then.
+    """
     if not settings.certify:
         return choice, None, None
     space, masses, movable = space_of(points), points.masses, settings.gamma is None
     labels, wanted = by_size(choice.labels, masses), canonical(choice.labels)
+    k, fused_there = int(wanted.max()) + 1, path.labels(gamma=choice.gamma)
+    if int(fused_there.max()) + 1 > NEARLY * k:
+        return choice, None, None
     solve = partial(solve_problem, tol=SHARP)
     guesses = [(float(g), path.labels(step=q)) for q, g in enumerate(path.gammas)]
-    # the proof moves γ to no other than one at which every fused cluster lies inside one label
-    guesses = [(g, fused) for g, fused in guesses if (wanted == wanted[first(fused)][fused]).all()]
     likely = np.array([g for g, fused in guesses if (fused == wanted).all()])
     options: dict[str, Any] = {"likely": likely, "movable": movable, "solve": solve}
     claim = prove_labels(space, graph, masses, labels, choice.gamma, path.gammas, **options)
-    if claim.whole or points.cells is not None:
+    if claim.whole or points.coarse:
         return replace(choice, gamma=claim.gamma), claim, None
     if not movable:
         guesses = [(g, fused) for g, fused in guesses if g == choice.gamma]
@@ -474,7 +482,7 @@ def known_centroids(
     Of cells the error of their rows is still to be known, and a solver that is asked for solves.
     Those of labels that are not proved will do if the embedding has lost more than they miss.
     """
-    if claim is None or points.cells is not None or settings.solver != "auto":
+    if claim is None or points.coarse or settings.solver != "auto":
         return None
     lost = points.embedding.trace_error if settings.tol == "auto" else 0.0
     within = float(np.sqrt(min(lost, BEARABLE * (2.0 * points.scale + lost))))
@@ -581,7 +589,7 @@ def proved(
     n = len(points)
     rows = np.ones(n, dtype=np.int64) if points.index is None else np.bincount(points.index)
     labels = by_size(choice.labels, points.masses)
-    scope: dict[str, Any] = {"unit": 2.0**-unit.gamma, "cells": points.cells is not None}
+    scope: dict[str, Any] = {"unit": 2.0**-unit.gamma, "cells": points.coarse}
     return solution, claimed(certificate, claim, cores, labels, rows, problem.gamma, **scope)
 
 

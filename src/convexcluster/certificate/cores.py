@@ -41,7 +41,7 @@ from .space import Space, layout
 Bools = NDArray[np.bool_]
 
 # Guesses in a row: a path of low rank has fused too much, and pieces of its clusters join others.
-GUESSES = 8
+GUESSES = 4
 
 # Clusters up to which the contracted problem is solved again, in as many dimensions.
 SOLVED = 1_000
@@ -205,11 +205,11 @@ def _distinct(proof: Proof, state: State, radius: float, inside: Bools, sizes: I
 
 # Guesses of a path that are tried, and the share of what the best guess promises that makes one
 # worth a try and a proof enough. More tries cost a second each on 2,000 samples.
-TRIED, ENOUGH = 3, 0.9
+TRIED, ENOUGH = 2, 0.9
 
 # Points and clusters up to which cores are looked for: flows have as many dimensions as a cluster
 # has samples, and each cluster is solved by itself.
-MOST_POINTS, MOST_CLUSTERS = 5_000, 300
+MOST_POINTS, MOST_CLUSTERS = 2_500, 100
 
 
 def best_cores(
