@@ -89,7 +89,7 @@ class KernelConvexClustering(
         "auto" or a key of ``convexcluster.embedding.EMBEDDINGS``: exact, pivoted, nystroem, rff.
     rank : int, optional
         Greatest dimension of the embedding. By default what ``embedding_tol`` needs, but 256 for an
-        automatic path of more than 1,000 samples.
+        automatic path of more than 300 samples.
     embedding_tol : float
         Trace that the embedding may lose, relative to that of the centred Gram matrix.
     labels : {"auto", "fusion", "agglomerative"}

@@ -57,9 +57,9 @@ AXES = 128
 # the time of the choice is proportional to them.
 PIVOT_ROWS = 2_000
 
-# Rows up to which an automatic path is embedded at full rank. The labels are proved in the full space,
-# and at twice as many rows the path of a kernel
-# takes more than twice the time. One γ is always solved at the rank that ``embedding_tol`` needs.
+# Rows up to which an automatic path is embedded at full rank: labels are proved in the full space,
+# and at twice as many rows the path of a kernel takes more than twice the time. One γ is always
+# solved at the rank that ``embedding_tol`` needs.
 FULL_RANK = 300
 
 # The relative gap where nothing is lost, unless the user asks.

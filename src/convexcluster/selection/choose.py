@@ -82,7 +82,8 @@ class Selection:
     layers: tuple[Layer, ...] = ()
 
     def __repr__(self) -> str:
-        second = "" if self.runner_up is None else f", runner-up {self.runner_up}"
+        others = " or ".join(str(layer.n_clusters) for layer in self.layers[1:])
+        second = f", or {others}" if others else ""
         return (
             f"<Selection of {self.n_clusters} clusters at γ = {self.gamma:.4g} by {self.method!r}: "
             f"{self.verdict}, confidence {self.confidence:.2f}{second}>"
