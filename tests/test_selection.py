@@ -2,6 +2,14 @@
 
 import numpy as np
 import pytest
+from convexcluster.selection.average import PathAverage, average_tree, refine
+from convexcluster.selection.cuts import (
+    NestedCuts,
+    conductance_ratio,
+    nested_labels,
+    volume_entropy,
+)
+from convexcluster.selection.null import log_eigenvalues
 from scipy.cluster import hierarchy
 from scipy.spatial.distance import pdist, squareform
 from sklearn.datasets import load_iris, make_circles, make_moons
@@ -21,15 +29,7 @@ from convexcluster.selection import (
     select_at,
     spread,
 )
-from convexcluster.selection.average import PathAverage, average_tree, refine
 from convexcluster.selection.choose import best_count, runner_up
-from convexcluster.selection.cuts import (
-    NestedCuts,
-    conductance_ratio,
-    nested_labels,
-    volume_entropy,
-)
-from convexcluster.selection.null import log_eigenvalues
 from convexcluster.selection.scores import lifetimes, rand_index
 from convexcluster.weights import build_graph
 

@@ -32,7 +32,7 @@ from .graph import Graph
 from .labels import cut, dual_coefficients
 from .numerics.threads import interruptible
 from .partition import by_size, means
-from .points import check_sample_weight, expand_graph, expand_path, expand_tree
+from .points import check_groups, check_sample_weight, expand_graph, expand_path, expand_tree
 from .points.scales import warn_of_far_row, warn_of_scales
 from .points.units import Unit, power
 from .problem import Floats, Ints, Status, check_finite
@@ -204,7 +204,14 @@ class KernelConvexClustering(
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | None = None,
+    ) -> Self:
         """Cluster the rows of X.
 
         Parameters
@@ -214,6 +221,9 @@ class KernelConvexClustering(
         y : ignored
         sample_weight : array-like of shape (n_samples,), optional
             Masses mᵢ; a sample of weight two counts as two equal samples.
+        groups : array-like of shape (n_samples,), optional
+            Whole numbers; samples of one number are together at every γ, and −1 means free. The
+            path, its tree and the certificate are those of the optimum under these links.
 
         Returns
         -------
@@ -230,7 +240,9 @@ class KernelConvexClustering(
                 warn_of_scales(X, stacklevel=2)
                 warn_of_far_row(X, stacklevel=2)
             weight = check_sample_weight(sample_weight, X.shape[0])
-            found = fit(array_rows(X, weight, settings.n_jobs), settings)
+            linked = check_groups(groups, weight)
+            settings = settings if linked is None else settings.every_row()
+            found = fit(array_rows(X, weight, settings.n_jobs), settings, linked)
             labels = found.label_rows(X, weight)
             assert found.points.index is not None
             keep(self, found, found.points.index, weight, labels)
@@ -342,14 +354,26 @@ class KernelConvexClustering(
         return by_size(cut(self.linkage_, int(n_clusters)), self.path_.masses)
 
     def fit_transform(
-        self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | None = None,
     ) -> Floats:
         """Fit, then :meth:`transform` the same samples."""
-        return self.fit(X, y, sample_weight).transform(X)
+        return self.fit(X, y, sample_weight, groups=groups).transform(X)
 
-    def fit_predict(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Ints:
+    def fit_predict(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | None = None,
+    ) -> Ints:
         """Fit and return ``labels_``."""
-        return self.fit(X, y, sample_weight).labels_
+        return self.fit(X, y, sample_weight, groups=groups).labels_
 
     def save(self, path: str | Path) -> None:
         """Write the fitted model to a file that :func:`convexcluster.load` reads without pickle."""
@@ -487,13 +511,14 @@ def keep(model: Any, found: Fit, index: Ints, weight: Floats, rows: Ints) -> Any
     _warn(found, model)
     unit = found.unit
     weight = power(weight, unit.mass) if unit.mass else weight
+    placed, index = index, found.samples(index)
     linkage = expand_tree(found.selection.linkage, index)
     share = weight / np.bincount(index, weight)[index]
     kept: dict[str, Any] = {
         "labels_": rows,
         "n_clusters_": int(labels.max()) + 1,
         "gamma_": float(problem.gamma),
-        "centroids_": means(solution.A, points.masses, labels),
+        "centroids_": means(solution.A, problem.masses, labels),
         "dual_coef_": _coefficients(found)[:, index] * share,
         "path_": expand_path(found.path, index, weight),
         "linkage_": linkage,
@@ -502,7 +527,7 @@ def keep(model: Any, found: Fit, index: Ints, weight: Floats, rows: Ints) -> Any
         "n_iter_": int(solution.n_iter),
         "graph_": expand_graph(Graph(problem.edges, problem.weights), index),
         "_embedding": points.embedding,
-        "_index": index,
+        "_index": placed,
         "_vote": found.vote,
         "_n_features_out": int(labels.max()) + 1,
     }
@@ -554,7 +579,8 @@ def _warn(found: Fit, model: Any) -> None:
         )
     if n_clusters is not None and k < n_clusters:
         warnings.warn(
-            f"n_clusters={n_clusters} was asked for, but only {k} samples are distinct",
+            f"n_clusters={n_clusters} was asked for, but only {k} samples are distinct"
+            + ("" if found.links is None else " and free of each other"),
             ConvergenceWarning,
             stacklevel=4,
         )

@@ -474,6 +474,15 @@ class Settings:
             return of(max(len(sorted_rows(rows.X)[0]), 2))
         return plan
 
+    def every_row(self) -> Settings:
+        """The settings of a fit with a point for every distinct row: groups of rows need one."""
+        if self.coarsen not in ("auto", False):
+            raise ValueError(
+                f"coarsen={self.coarsen!r} groups rows into cells, and groups would join all rows "
+                'of a cell: pass coarsen=False or "auto"'
+            )
+        return replace(self, coarsen=False)
+
     def rank_of_cells(self, width: int) -> int:
         """Greatest dimension of the embedding of cells of rows with ``width`` columns."""
         if self.kernel_name == "linear":
