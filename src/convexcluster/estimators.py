@@ -29,6 +29,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .certificate import of_rows
 from .fit import Fit, fit
 from .graph import Graph
+from .kernels import Kernel
 from .labels import cut, dual_coefficients
 from .numerics.threads import interruptible
 from .partition import by_size, means
@@ -56,9 +57,9 @@ class KernelConvexClustering(
     ----------
     n_clusters : int, optional
         Number of clusters; chosen on the path if not given.
-    kernel : str, callable or scikit-learn GP kernel
+    kernel : str, callable, scikit-learn GP kernel or SumKernel
         Key of ``convexcluster.kernels.KERNELS`` (rbf, laplacian, polynomial, sigmoid, linear,
-        cosine, matern, precomputed).
+        cosine, matern, precomputed); or several kernels, each of some columns.
     bandwidth : float or "auto"
         σ₁ in exp(−‖x − y‖²/(2σ₁²)).
     kernel_params : dict, optional
@@ -122,6 +123,8 @@ class KernelConvexClustering(
         In the embedding.
     dual_coef_ : ndarray of shape (n_clusters, n_samples)
         β with centroid t = Σ_j β_tj φ(x_j); non-negative, rows sum to one.
+    kernel_ : Kernel
+        With its bandwidth; of a ``SumKernel`` also ``kernel_.weights_``.
     embedding_ : ndarray of shape (n_samples, r)
         Made when it is read; of samples that were grouped into cells, the means of their cells.
     path_ : ClusterPath
@@ -236,7 +239,7 @@ class KernelConvexClustering(
         with unchanged_by_errors(self):
             X = check_rows(self, X)
             settings = Settings.of(self)
-            if settings.kernel_name != "precomputed":
+            if settings.kernel_name not in ("precomputed", "sum"):
                 warn_of_scales(X, stacklevel=2)
                 warn_of_far_row(X, stacklevel=2)
             weight = check_sample_weight(sample_weight, X.shape[0])
@@ -247,6 +250,12 @@ class KernelConvexClustering(
             assert found.points.index is not None
             keep(self, found, found.points.index, weight, labels)
         return self
+
+    @property
+    def kernel_(self) -> Kernel:
+        """The kernel with its bandwidth; of a ``SumKernel`` with the weights of its views."""
+        check_is_fitted(self)
+        return self._embedding.kernel
 
     @property
     def embedding_(self) -> Floats:

@@ -21,7 +21,7 @@ from sklearn.utils import check_random_state
 
 from .embedding import EMBEDDINGS
 from .graph import Graph
-from .kernels import STATIONARY, Kernel, resolve_kernel
+from .kernels import STATIONARY, Kernel, SumKernel, resolve_kernel
 from .numerics.threads import threads
 from .partition import has_copies, sorted_rows
 from .path.grid import check_gammas
@@ -70,7 +70,7 @@ GAP_SHARE = 0.005
 BANDWIDTHS = 500
 
 # Kernels that are no function of x/σ, nor of a power of the length of x.
-WITHOUT_UNITS = ("polynomial", "sigmoid", "callable")
+WITHOUT_UNITS = ("polynomial", "sigmoid", "callable", "sum")
 
 # The loosest relative gap: with a looser one the partition itself would be in doubt.
 LOOSEST = 1e-3
@@ -253,7 +253,11 @@ class Settings:
         >>> Settings.of(ConvexClustering(3)).kernel_name
         'linear'
         """
-        return cls(**{field.name: getattr(estimator, field.name) for field in fields(cls)})
+        given = {field.name: getattr(estimator, field.name) for field in fields(cls)}
+        if isinstance(given["kernel"], SumKernel):
+            names = getattr(estimator, "feature_names_in_", None)
+            given["kernel"] = given["kernel"].named(names)
+        return cls(**given)
 
     def __post_init__(self) -> None:
         for name, (fits, words) in RULES.items():
@@ -296,7 +300,7 @@ class Settings:
     @property
     def weighs_in_embedding(self) -> bool:
         """Whether distances for the weights are those of the embedding."""
-        return self.weight_space == "embedding" or self.kernel_name == "precomputed"
+        return self.weight_space == "embedding" or self.kernel_name in ("precomputed", "sum")
 
     @property
     def threads(self) -> int:
