@@ -32,6 +32,7 @@ ORDER = [
     "settings",
     "fit",
     "estimators",
+    "features",
     "tuning",
     "persistence",
     "out_of_core",

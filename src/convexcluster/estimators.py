@@ -40,7 +40,7 @@ from .problem import Floats, Ints, Status, check_finite
 from .rows import array_rows
 from .rows.tables import check_table
 from .selection import Selection
-from .settings import Callback, Settings
+from .settings import Callback, Settings, scaled_columns
 
 # Neighbours unless the user asks. A graph of as few samples as that is complete without a warning.
 DEFAULT_NEIGHBORS = 7
@@ -64,6 +64,11 @@ class KernelConvexClustering(
         σ₁ in exp(−‖x − y‖²/(2σ₁²)).
     kernel_params : dict, optional
         Further parameters of the kernel, e.g. ``{"degree": 2, "c": 1.0}``.
+    feature_weights : array-like of shape (n_features,), optional
+        θ ≥ 0, up to a factor: how much each feature counts in the distances of the kernel and of
+        the graph, Σ θ_f (x_f − y_f)² with rbf and linear, Σ θ_f |x_f − y_f| with laplacian, in
+        which Σ θ_f = n_features. :func:`convexcluster.features.learn` finds them. The certificate
+        is about the clustering with these weights, not about the weights.
     weights : str, sparse matrix, (edges, weights) or callable
         Graph of the fusion penalty: a key of ``convexcluster.weights.WEIGHTS`` or your own graph.
     n_neighbors : int
@@ -161,6 +166,7 @@ class KernelConvexClustering(
         kernel: Any = "rbf",
         bandwidth: float | str = "auto",
         kernel_params: dict[str, Any] | None = None,
+        feature_weights: ArrayLike | None = None,
         weights: Any = "knn",
         n_neighbors: int = 7,
         weight_bandwidth: float | str = "auto",
@@ -186,6 +192,7 @@ class KernelConvexClustering(
         self.kernel = kernel
         self.bandwidth = bandwidth
         self.kernel_params = kernel_params
+        self.feature_weights = feature_weights
         self.weights = weights
         self.n_neighbors = n_neighbors
         self.weight_bandwidth = weight_bandwidth
@@ -239,9 +246,12 @@ class KernelConvexClustering(
         with unchanged_by_errors(self):
             X = check_rows(self, X)
             settings = Settings.of(self)
-            if settings.kernel_name not in ("precomputed", "sum"):
+            told = settings.feature_weights is not None
+            if settings.kernel_name not in ("precomputed", "sum") and not told:
                 warn_of_scales(X, stacklevel=2)
                 warn_of_far_row(X, stacklevel=2)
+            columns = settings.feature_factors(X)
+            X = scaled_columns(X, columns)
             weight = check_sample_weight(sample_weight, X.shape[0])
             linked = check_groups(groups, weight)
             settings = settings if linked is None else settings.every_row()
@@ -249,6 +259,8 @@ class KernelConvexClustering(
             labels = found.label_rows(X, weight)
             assert found.points.index is not None
             keep(self, found, found.points.index, weight, labels)
+            if columns is not None:
+                self._columns = columns
         return self
 
     @property
@@ -332,6 +344,7 @@ class KernelConvexClustering(
         """New samples as the fit takes samples: checked, and in its units."""
         check_is_fitted(self)
         X = check_rows(self, X, reset=False)
+        X = scaled_columns(X, getattr(self, "_columns", None))
         unit: Unit = getattr(self, "_unit", Unit())
         return unit.scale(X)
 
@@ -440,6 +453,7 @@ class ConvexClustering(KernelConvexClustering):
         self,
         n_clusters: int | None = None,
         *,
+        feature_weights: ArrayLike | None = None,
         weights: Any = "knn",
         n_neighbors: int = 7,
         weight_bandwidth: float | str = "auto",
@@ -461,6 +475,7 @@ class ConvexClustering(KernelConvexClustering):
             n_clusters,
             kernel="linear",
             embedding="identity",
+            feature_weights=feature_weights,
             weights=weights,
             n_neighbors=n_neighbors,
             weight_bandwidth=weight_bandwidth,
@@ -545,7 +560,7 @@ def keep(model: Any, found: Fit, index: Ints, weight: Floats, rows: Ints) -> Any
     if unit != Unit():
         one = isinstance(model.gamma, Real)
         kept = {**unit.report(kept, one, model.labels == "fusion"), "_unit": unit}
-    stale = ("points_", "coarsening_", "point_labels_", "_unit")
+    stale = ("points_", "coarsening_", "point_labels_", "_columns", "_unit")
     own = {name: value for name, value in model.__dict__.items() if name not in stale}
     model.__dict__ = own | kept
     return model

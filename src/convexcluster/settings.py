@@ -72,6 +72,9 @@ BANDWIDTHS = 500
 # Kernels that are no function of x/σ, nor of a power of the length of x.
 WITHOUT_UNITS = ("polynomial", "sigmoid", "callable", "sum")
 
+# Kernels in which a weight of a feature is a factor of its column.
+WEIGHED = ("rbf", "laplacian", "linear")
+
 # The loosest relative gap: with a looser one the partition itself would be in doubt.
 LOOSEST = 1e-3
 
@@ -222,6 +225,7 @@ class Settings:
     kernel: Any = "rbf"
     bandwidth: float | str = "auto"
     kernel_params: dict[str, Any] | None = None
+    feature_weights: Any = None
     weights: Any = "knn"
     n_neighbors: int = 7
     weight_bandwidth: float | str = "auto"
@@ -266,6 +270,36 @@ class Settings:
                 raise ValueError(f"{name} must be {words}, got {_shown(value)}")
         given = 1.0 if self.bandwidth == "auto" else self.bandwidth  # "auto" needs rows
         resolve_kernel(self.kernel, given, self.kernel_params)
+        self._check_feature_weights()
+
+    def _check_feature_weights(self) -> None:
+        if self.feature_weights is None:
+            return
+        if self.kernel_name not in WEIGHED:
+            raise ValueError(
+                f"feature_weights are for the kernels {', '.join(WEIGHED)}, not {self.kernel_name}"
+            )
+        try:
+            theta = np.asarray(self.feature_weights, dtype=np.float64)
+        except (TypeError, ValueError):
+            theta = np.array(np.nan)
+        if theta.ndim != 1 or not np.isfinite(theta).all() or (theta < 0).any() or not theta.any():
+            raise ValueError(
+                "feature_weights must be a number ≥ 0 for each feature, finite and not all zero: "
+                f"{self.feature_weights!r}"
+            )
+
+    def feature_factors(self, X: Any) -> Floats | None:
+        """Factor of each column of X, such that distances of the kernel have their weights."""
+        if self.feature_weights is None:
+            return None
+        if sparse.issparse(X):
+            raise ValueError("feature_weights need a dense X: pass X.toarray()")
+        theta = np.asarray(self.feature_weights, dtype=np.float64)
+        if len(theta) != X.shape[1]:
+            raise ValueError(f"feature_weights has {len(theta)} numbers for {X.shape[1]} features")
+        theta = theta * (len(theta) / theta.sum())
+        return theta if self.kernel_name == "laplacian" else np.sqrt(theta)
 
     @cached_property
     def kernel_name(self) -> str:
@@ -461,6 +495,8 @@ class Settings:
             why = 'embedding="exact" has n² numbers for rows'
         if why and (elsewhere or self.coarsen not in ("auto", False)):
             raise ValueError(f"coarsen={self.coarsen!r} groups rows into cells, but {why}")
+        if elsewhere and self.feature_weights is not None:
+            raise ValueError("feature_weights need all rows in memory: use the estimator itself")
         if elsewhere and self.coarsen is False:
             raise ValueError("coarsen=False needs all rows in memory: use the estimator itself")
         # with fewer rows than cells every row is a cell of its own
@@ -497,6 +533,11 @@ class Settings:
     def key(self, *names: str) -> tuple[Any, ...]:
         """The values of some parameters as a dictionary key; what has no hash is its identity."""
         return tuple(_hashable(getattr(self, name)) for name in names)
+
+
+def scaled_columns(X: Any, factors: Floats | None) -> Any:
+    """Columns of X times their factors, of which those of factor 0 are left out."""
+    return X if factors is None else np.ascontiguousarray((X * factors)[:, factors > 0])
 
 
 def _hashable(value: Any) -> Any:
