@@ -195,6 +195,22 @@ def test_rings_among_noise(noisy_rings):
     assert len(found.to_frame()) == 32
 
 
+def test_the_picture_has_a_bar_for_each_and_a_line_for_noise(noisy_rings):
+    pytest.importorskip("matplotlib").use("agg")
+    from convexcluster.plots import FeatureWeightsDisplay
+
+    found = noisy_rings[2]
+    names = [f"column {f}" for f in range(32)]
+    display = FeatureWeightsDisplay.from_learned(found, names=names, most=10)
+    ax = display.plot()
+    assert sorted(display.names[:2]) == ["column 0", "column 1"]
+    assert [bar.get_width() for bar in ax.patches] == display.evidence.tolist()
+    assert ax.lines[0].get_xdata()[0] == found.noise
+    assert len(ax.texts) == 2
+    with pytest.raises(ValueError, match="no weights were learned"):
+        FeatureWeightsDisplay.from_learned(features.FeatureWeights(np.ones(2) / 2, "refused: …"))
+
+
 def test_columns_in_another_order_and_unit(noisy_rings):
     table, _, found = noisy_rings
     order = np.random.default_rng(6).permutation(32)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from typing import Annotated, Any
@@ -44,6 +45,14 @@ def fit(
         str | None,
         typer.Option(help="selected, path or none: what to certify.", rich_help_panel=MODEL),
     ] = None,
+    learn_features: Annotated[
+        bool,
+        typer.Option(
+            "--learn-features",
+            help="Learn first how much each column counts, for clusters that few columns show.",
+            rich_help_panel=MODEL,
+        ),
+    ] = False,
 ) -> None:
     """Cluster a table, and write labels, path, tree, model and report to a folder."""
     parameters = model.parameters()
@@ -51,7 +60,7 @@ def fit(
         parameters["gamma"] = gamma
     if certify is not None:
         parameters["certify"] = False if certify == "none" else certify
-    summary, _ = _fit_and_write(source, clean, parameters, output, "fit")
+    summary, _ = _fit_and_write(source, clean, parameters, output, "fit", learn_features)
     if common.json:
         print(to_json(summary))
     else:
@@ -88,7 +97,12 @@ def path(
 
 
 def _fit_and_write(
-    source: Input, clean: Clean, parameters: dict[str, Any], output: Output, command: str
+    source: Input,
+    clean: Clean,
+    parameters: dict[str, Any],
+    output: Output,
+    command: str,
+    learn_features: bool = False,
 ) -> tuple[dict[str, Any], Any]:
     if output.out is not None:
         check_folder(output.out, force=output.force)  # before the work, not after it
@@ -99,6 +113,10 @@ def _fit_and_write(
 
     estimator = KernelConvexClustering(**parameters)
     begin = time.perf_counter()
+    learned: dict[str, Any] = {}
+    if learn_features:
+        with working("learning feature weights", FIRST_RUN):
+            learned["features"] = _learn(estimator, X, table.features)
     task = f"fitting {X.shape[0]} × {X.shape[1]}"
     with collected_warnings() as notes, working(task, FIRST_RUN) as advance:
 
@@ -107,7 +125,7 @@ def _fit_and_write(
 
         estimator.set_params(verbose=heard).fit(X)
     seconds = time.perf_counter() - begin
-    summary = summarize(estimator, table, seconds, notes)
+    summary = summarize(estimator, table, seconds, notes) | learned
     summary |= {"command": command, "input": source.data, "parameters": parameters}
     if output.out is not None:
         with working("writing"):
@@ -115,6 +133,20 @@ def _fit_and_write(
                 output, estimator, table, preparation, summary, partitions=command == "path"
             )
     return summary, estimator
+
+
+def _learn(estimator: Any, X: Any, names: Sequence[str]) -> dict[str, Any]:
+    """Set learned weights; what was learned, as plain data."""
+    from ..features import learn
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # the note says the same
+        found = learn(X, estimator=estimator)
+    if found.learned:
+        estimator.set_params(feature_weights=found.weights)
+    shares = found.table.get("share", ())
+    kept = {name: float(s) for name, s in zip(names, shares) if s > 0}
+    return {"note": found.note, "weights": dict(sorted(kept.items(), key=lambda kv: -kv[1]))}
 
 
 def summarize(
@@ -232,6 +264,8 @@ def _show(summary: dict[str, Any]) -> None:
         ("proved", certificate.get("statement")),
         ("seconds", summary["seconds"]),
     ]
+    if "features" in summary:
+        pairs.append(("features", summary["features"]["note"]))
     if "scores" in summary:
         pairs += [("NMI", summary["scores"]["nmi"]), ("ARI", summary["scores"]["ari"])]
     show_pairs(f"convexcluster {summary['command']}: {summary['input']}", pairs)

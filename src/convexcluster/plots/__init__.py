@@ -9,6 +9,7 @@ from __future__ import annotations
 from .along import ClusterCountDisplay, ClusterPathDisplay
 from .blocks import ClusterSizesDisplay, KernelMatrixDisplay
 from .curves import ElbowDisplay, NMIDisplay
+from .features import FeatureWeightsDisplay
 from .points import LabelScatterDisplay, TSNEDisplay
 from .trees import DendrogramDisplay
 from .trials import GapDisplay, HyperparameterDisplay
@@ -19,6 +20,7 @@ __all__ = [
     "ClusterSizesDisplay",
     "DendrogramDisplay",
     "ElbowDisplay",
+    "FeatureWeightsDisplay",
     "GapDisplay",
     "HyperparameterDisplay",
     "KernelMatrixDisplay",
