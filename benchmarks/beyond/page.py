@@ -73,8 +73,9 @@ def links(rows: Rows) -> list[str]:
         body = [[what, *(mean(f, f"{s:g}") for s in SHARES)] for what, f in found.items()]
         lines += ["", *table(head, body)]
         lines += prose(
-            """Links say more than where their samples are: they join parts of a class that the
-            graph has apart. They do not keep classes apart."""
+            """A few links help where a class is in pieces or hangs on another by a few samples
+            (iris) and change little elsewhere: they hold together what is told, and keep nothing
+            apart."""
         )
     return lines
 
@@ -146,12 +147,15 @@ def features(rows: Rows) -> list[str]:
             ]
             body.append([what, *(mean(f, name) for name in names), *last])
         lines += table(head, body)
-        apart = [
-            f"told nothing, plain fits find {sorted({g['plain k'] for g in f})} clusters and learned "
-            f"ones {sorted({g['learned k'] for g in f})} in {what}"
+        counts = [
+            f"{what}: {_counts(f, 'plain k')} and {_counts(f, 'learned k')}"
             for what, f in found.items()
         ]
-        lines += prose("Numbers of clusters: " + "; ".join(apart) + ".")
+        lines += prose(
+            "Numbers of clusters, told nothing, of plain and of learned fits. "
+            + "; ".join(counts)
+            + "."
+        )
     noise = [figures for case, figures in rows if case.part == "noise"]
     if noise:
         accepted = sum(figures["accepted"] for figures in noise)
@@ -189,6 +193,10 @@ def features(rows: Rows) -> list[str]:
             structure."""
         )
     return lines
+
+
+def _counts(figures: list[Figures], name: str) -> str:
+    return ", ".join(str(figure[name]) for figure in figures)
 
 
 def oracle(rows: Rows) -> list[str]:
