@@ -14,7 +14,7 @@ from convexcluster.plots.appearance import COLOURS, INK, MARKERS, tidy
 from convexcluster.reproduce.writing import figure, save_figure
 
 from . import data
-from .cases import views
+from .cases import UNSEEN, views
 
 
 def draw(folder: Path) -> None:
@@ -48,7 +48,7 @@ def _links() -> Any:
 def _views() -> Any:
     made, axes = figure(1, 2, 10, 3.8)
     for ax, name in zip(axes, list(data.VIEWS)[1:]):
-        found = views(name, 10)
+        found = views(name, UNSEEN[0])
         place = np.arange(len(found["views"]))
         for rank, kind in enumerate(("equal", "agreement")):
             label = f"{kind}: NMI {found[kind]:.2f}"
@@ -61,7 +61,7 @@ def _views() -> Any:
 
 
 def _features() -> Any:
-    X, _, _ = data.among_noise("rings + 98 noise", 10)
+    X, _, _ = data.among_noise("rings + 98 noise", UNSEEN[0])
     found = features.learn(X)
     made, (left, right) = figure(1, 2, 10, 4.4)
     FeatureWeightsDisplay.from_learned(found, most=15).plot(left)

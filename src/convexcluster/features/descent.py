@@ -38,7 +38,7 @@ from ..numerics.laplacian import laplacian
 from ..path.solve import path_of
 from ..problem import Floats, Problem
 from ..selection.average import telling_steps
-from ..settings import Settings
+from ..settings import Settings, scaled_columns
 
 # Rounds, each with a new graph; weights that differ by less in total end them sooner.
 ROUNDS = 5
@@ -129,9 +129,7 @@ class Frozen:
     @classmethod
     def at(cls, X: Floats, theta: Floats, settings: Settings) -> Frozen:
         """Those of the data weighted by θ."""
-        on = theta > 0
-        root = theta[on] if settings.kernel_name == "laplacian" else np.sqrt(theta[on])
-        Y = X[:, on] * root
+        Y = weighted(X, theta, settings.kernel_name)
         graph = weigh(Y, np.ones(len(X)), settings)
         sigma = settings.resolve_kernel(X=Y).params.get("bandwidth", 1.0)
         Z = np.zeros((len(X), 1))
@@ -144,10 +142,8 @@ class Frozen:
 
     def gram(self, theta: Floats) -> Floats:
         """K_θ."""
-        on = theta > 0
-        root = theta[on] if self.kernel == "laplacian" else np.sqrt(theta[on])
         params = {} if self.kernel == "linear" else {"bandwidth": self.sigma}
-        return Kernel(self.kernel, params)(self.X[:, on] * root)
+        return Kernel(self.kernel, params)(weighted(self.X, theta, self.kernel))
 
     def embedded(self, K: Floats) -> Problem:
         """The problem of the graph with the kernel K."""
@@ -214,6 +210,11 @@ class Frozen:
             rows = n * (X**2 + 1)
             squares = 2 * n * (X**4).sum(axis=0) + 6.0 * n**2
         return rows.sum(axis=0), squares, (rows**2).sum(axis=0)
+
+
+def weighted(X: Floats, theta: Floats, kernel: str) -> Floats:
+    """Columns of X such that distances of the kernel have the weights θ."""
+    return scaled_columns(X, theta if kernel == "laplacian" else np.sqrt(theta))
 
 
 def smoother(problem: Problem, C: Floats) -> Floats:
