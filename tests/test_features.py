@@ -211,6 +211,18 @@ def test_the_picture_has_a_bar_for_each_and_a_line_for_noise(noisy_rings):
         FeatureWeightsDisplay.from_learned(features.FeatureWeights(np.ones(2) / 2, "refused: …"))
 
 
+def test_blobs_in_ten_of_two_hundred_features():
+    """On the way a path has clusters that are apart with equal centroids."""
+    rng = np.random.default_rng(0)
+    classes = np.arange(200) % 5
+    groups = (rng.normal(size=(5, 10)) * np.sqrt(2))[classes] + rng.normal(size=(200, 10))
+    table = np.hstack([groups, rng.normal(size=(200, 190))])
+    found = features.learn(table)
+    assert (np.flatnonzero(found.weights) < 10).all()
+    labels = model(n_clusters=5, feature_weights=found.weights).fit_predict(table)
+    assert normalized_mutual_info_score(classes, labels) > 0.9
+
+
 def test_columns_in_another_order_and_unit(noisy_rings):
     table, _, found = noisy_rings
     order = np.random.default_rng(6).permutation(32)

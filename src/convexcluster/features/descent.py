@@ -35,6 +35,7 @@ from ..embedding import embed
 from ..fit import weigh
 from ..kernels import Kernel
 from ..numerics.laplacian import laplacian
+from ..partition import first, fused
 from ..path.solve import path_of
 from ..problem import Floats, Problem
 from ..selection.average import telling_steps
@@ -159,9 +160,11 @@ class Frozen:
         path = path_of(problem, self.gammas, tol=TOL, certify="path", refine=False)
         value, B = 0.0, np.zeros_like(K)
         for step, gamma in enumerate(path.gammas):
-            labels, C = path.labels(step=step), path.centroids(gamma)
-            value += problem.at(gamma).objective(C[labels]) / len(path)
-            B += smoother(reduce(problem.at(gamma), labels), C)[np.ix_(labels, labels)] / len(path)
+            here, A = problem.at(gamma), path.centroids(gamma)[path.labels(step=step)]
+            value += here.objective(A) / len(path)
+            labels = fused(A, problem.edges)  # a path keeps apart what has split and met again
+            small = smoother(reduce(here, labels), A[first(labels)])
+            B += small[np.ix_(labels, labels)] / len(path)
         S = B if self.kernel == "linear" else B * K
         np.fill_diagonal(S, 0.0)
         return value, S
