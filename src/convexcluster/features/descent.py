@@ -162,7 +162,7 @@ class Frozen:
         for step, gamma in enumerate(path.gammas):
             here, A = problem.at(gamma), path.centroids(gamma)[path.labels(step=step)]
             value += here.objective(A) / len(path)
-            labels = fused(A, problem.edges)  # a path keeps apart what has split and met again
+            labels = fused(A, problem.edges)  # those of a path may be apart at equal centroids
             small = smoother(reduce(here, labels), A[first(labels)])
             B += small[np.ix_(labels, labels)] / len(path)
         S = B if self.kernel == "linear" else B * K

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class FeatureWeightsDisplay:
     """Evidence of each feature as a bar, the level of noise as a line, weights as percentages.
 
-    A weight is proportional to the length of its bar beyond the line.
+    Weights follow the length of the bars beyond the line, and are 0 short of it.
 
     Attributes
     ----------
