@@ -151,7 +151,7 @@ def _shown(value: Any) -> str:
 # kernel with its parameters by its own functions.
 RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "n_clusters": (_maybe_count, "a whole number ≥ 1, or None"),
-    "kernel": (lambda v: isinstance(v, str) or callable(v), "a name or a callable"),
+    "kernel": (lambda v: isinstance(v, str | SumKernel) or callable(v), "a name or a callable"),
     "bandwidth": (lambda v: _word(v, "auto") or _positive(v), '"auto" or a finite number > 0'),
     "kernel_params": (
         lambda v: v is None or (isinstance(v, Mapping) and all(isinstance(k, str) for k in v)),

@@ -46,11 +46,6 @@ SAMPLE = 1_000
 MOST = 40
 
 
-# Seeds of the nulls that must agree on the result, counted from that of the estimator. One null is
-# not enough where dozens of starts are tried: a block of correlated noise passed one of eight.
-CONFIRMED = (1, 2)
-
-
 @dataclass(frozen=True)
 class FeatureWeights:
     """Learned weights of features.
@@ -139,21 +134,18 @@ def learn(X: ArrayLike, *, estimator: Any = None, only_if_none: bool = False) ->
         return FeatureWeights(equal, f"refused: {len(varied)} of {d} features vary")
     standard = (rows[:, varied] - rows[:, varied].mean(axis=0)) / deviation[varied]
 
-    def shows_structure(theta: Floats, *seeds: int) -> bool:
-        for seed in seeds:
-            fitted = clone(model).set_params(feature_weights=theta, random_state=seed).fit(standard)
-            if fitted.n_clusters_ == 1 or fitted.selection_.verdict != "structure":
-                return False
-        return True
+    def shows_structure(theta: Floats) -> bool:
+        fitted = clone(model).set_params(feature_weights=theta).fit(standard)
+        return fitted.n_clusters_ > 1 and fitted.selection_.verdict == "structure"
 
     even = np.full(len(varied), 1 / len(varied))
-    if only_if_none and shows_structure(even, settings.null_seed):
+    if only_if_none and shows_structure(even):
         return FeatureWeights(equal, "refused: equal weights show structure")
     tried = 0
     for tried, (kind, start) in enumerate(_starts(standard), 1):
-        if kind == "equal weights" or shows_structure(start, settings.null_seed):
+        if kind == "equal weights" or shows_structure(start):
             found = Descent.of(standard, start, settings)
-            if shows_structure(found.theta, *(settings.null_seed + s for s in CONFIRMED)):
+            if shows_structure(found.theta):
                 note = f"start {tried}, {kind}: {np.count_nonzero(found.theta)} of {d} features"
                 return _unfold(found, note, d, varied, deviation, settings)
     note = f"refused: no structure from {tried} starts, weights stay equal"
@@ -174,8 +166,7 @@ def _check(model: Any) -> Settings:
             'features.learn finds the bandwidth with the weights: use bandwidth="auto", not '
             f"{given!r}"
         )
-    automatic = settings.automatic_weights and settings.weights == "knn"
-    if not automatic or settings.weighs_in_embedding or settings.selection != "auto":
+    if not settings.automatic_graph or settings.weighs_in_embedding or settings.selection != "auto":
         raise ValueError(
             "features.learn relies on the test for structure, which the automatic graph of the "
             'input space has: use weights="knn", weight_bandwidth="auto", weight_space="input" and '

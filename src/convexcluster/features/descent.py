@@ -38,7 +38,7 @@ from ..numerics.laplacian import laplacian
 from ..partition import first, fused
 from ..path.solve import path_of
 from ..problem import Floats, Problem
-from ..selection.average import telling_steps
+from ..selection.tension import spread
 from ..settings import Settings, scaled_columns
 
 # Rounds, each with a new graph; weights that differ by less in total end them sooner.
@@ -56,6 +56,10 @@ DECREASE = 1e-4
 
 # Values of γ whose optimal values are averaged, evenly spaced in log γ where a path tells most.
 GAMMAS = 5
+
+# Spread of the centroids, as a share of that of the samples, between which a path tells most.
+# Above, little has fused; below, the clusters themselves have nearly met.
+TELLING = (0.01, 0.5)
 
 # Relative gap of the solutions, and relative trace that the embedding may lose: J is known to their
 # sum, a hundredth of the decrease at which a round ends.
@@ -138,7 +142,10 @@ class Frozen:
         frozen = cls(X, settings.kernel_name, float(sigma), problem, np.empty(0))
         problem = frozen.embedded(frozen.gram(theta))
         path = path_of(problem, None, tol=1e-4, certify="selected", refine=False)
-        low, high = path.gammas[telling_steps(path)[[0, -1]]]
+        shares = np.array([spread(path, step) for step in range(len(path))])
+        telling = np.flatnonzero((shares >= TELLING[0]) & (shares <= TELLING[1]))
+        ends = telling[[0, -1]] if len(telling) else [np.argmin(np.abs(shares - TELLING[0]))] * 2
+        low, high = path.gammas[ends]
         return cls(X, frozen.kernel, frozen.sigma, problem, np.geomspace(low, high, GAMMAS))
 
     def gram(self, theta: Floats) -> Floats:
