@@ -5,10 +5,10 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-all test-oldest fuzz mutants lint types docs bench bench-fits bench-scale bench-quality bench-suite bench-stability clean
+.PHONY: help install demo test test-all test-oldest fuzz mutants lint types docs bench bench-fits bench-scale bench-quality bench-suite bench-stability bench-beyond clean
 
 help:
-	@echo "make demo | test | test-all | test-oldest | fuzz | mutants | lint | types | docs | bench | bench-fits | bench-scale | bench-quality | bench-suite | bench-stability | clean"
+	@echo "make demo | test | test-all | test-oldest | fuzz | mutants | lint | types | docs | bench | bench-fits | bench-scale | bench-quality | bench-suite | bench-stability | bench-beyond | clean"
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -79,6 +79,9 @@ bench-suite: $(STAMP)
 
 bench-stability: $(STAMP)
 	$(BIN)/python -m benchmarks.stability
+
+bench-beyond: $(STAMP)
+	$(BIN)/python -m benchmarks.beyond
 
 clean:
 	rm -rf $(VENV) $(OLDEST) demo docs/_build docs/auto_examples docs/generated .pytest_cache .mypy_cache .ruff_cache

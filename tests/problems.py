@@ -41,3 +41,15 @@ def inherited_graph(graph: Graph, labels: np.ndarray, masses: np.ndarray) -> Gra
     w = table[labels[p], labels[q]] * masses[p] * masses[q]
     keep = w > 0
     return Graph(np.column_stack([p[keep], q[keep]]).astype(np.int64), w[keep])
+
+
+def assert_same_fit(first, second) -> None:
+    """Two fits of equal data: labels, γ and what is proved; gaps differ by their rounding alone.
+
+    Sums of equal numbers depend on how their arrays lie in memory.
+    """
+    np.testing.assert_array_equal(first.labels_, second.labels_)
+    np.testing.assert_allclose(first.gamma_, second.gamma_, rtol=1e-12)
+    a, b = first.certificate_, second.certificate_
+    assert a.partition == b.partition
+    assert abs(a.gap - b.gap) <= a.rounding + b.rounding

@@ -387,7 +387,30 @@ def test_many_rows_in_cells(run, tmp_path):
     np.testing.assert_array_equal(answer["labels"], labels)
 
 
+def test_learned_features(run, tmp_path):
+    from convexcluster.datasets import make_rings
+
+    rings, _ = make_rings(random_state=0)
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(np.hstack([rings, rng.normal(size=(len(rings), 6))]))
+    frame.columns = ["x", "y", *(f"noise {k}" for k in range(6))]
+    frame.to_csv(tmp_path / "X.csv", index=False)
+    out = tmp_path / "o"
+    done = run("fit", tmp_path / "X.csv", "--learn-features", "--no-report", "-o", out, "--json")
+    assert done.code == 0, done.err
+    assert set(done.json["features"]["weights"]) == {"x", "y"}
+    assert done.json["n_clusters"] == 5
+    labels = pd.read_csv(out / "labels.csv")["label"].to_numpy()
+    answer = run("predict", out, tmp_path / "X.csv", "--json").json
+    np.testing.assert_array_equal(answer["labels"], labels)
+    frame.iloc[:, 2:].to_csv(tmp_path / "noise.csv", index=False)
+    done = run("fit", tmp_path / "noise.csv", "--learn-features", "--json")
+    assert "refused: no structure from" in done.json["features"]["note"]
+    assert done.json["features"]["weights"] == {}
+
+
 WRONG = {
+    "features": (("fit", "IRIS", *ROLES, "--learn-features", "--kernel", "cosine"), 3, "cosine"),
     "no file": (("fit", "absent.csv"), 3, "absent.csv does not exist"),
     "option": (("fit", "IRIS", "--clusters", "3"), 2, "--clusters"),
     "value": (("fit", "IRIS", "--n-clusters", "three"), 2, "--n-clusters"),

@@ -20,6 +20,7 @@ array = pytest.importorskip("dask.array")
 from convexcluster import KernelConvexClustering as Local  # noqa: E402
 from convexcluster import tune as local_tune  # noqa: E402
 from convexcluster.dask import ClusterLost, KernelConvexClustering, tune  # noqa: E402
+from convexcluster.kernels import SumKernel  # noqa: E402
 from convexcluster.rows.cluster import ClusterRows  # noqa: E402
 
 
@@ -54,6 +55,21 @@ def test_predict_and_transform_by_block_and_in_memory(fitted):
     np.testing.assert_array_equal(model.predict(rows).compute(), model.labels_.compute())
     np.testing.assert_array_equal(model.predict(X[:100]), model.labels_[:100].compute())
     np.testing.assert_allclose(model.transform(rows).compute(), model.transform(X), atol=1e-9)
+
+
+def test_a_sum_of_kernels(client):
+    """Workers get the fitted kernel, and weights of features are refused."""
+    rng = np.random.default_rng(0)
+    y = np.arange(2000) % 2
+    X = 9.0 * y[:, None] + rng.normal(size=(2000, 2))
+    rows = array.from_array(X, chunks=(250, 2))
+    kernel = SumKernel([("linear", [0, 1]), ("linear", [1])])
+    options = {"n_clusters": 2, "coarsen": 150, "rank": 60, "client": client}
+    model = KernelConvexClustering(kernel=kernel, **options).fit(rows)
+    assert adjusted_rand_score(y, model.labels_.compute()) == 1.0
+    np.testing.assert_array_equal(model.predict(X[:100]), model.labels_[:100].compute())
+    with pytest.raises(ValueError, match="feature_weights need all rows in memory"):
+        KernelConvexClustering(feature_weights=[1, 2], **options).fit(rows)
 
 
 def test_a_dataframe_gives_the_same(fitted, client):

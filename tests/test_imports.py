@@ -33,6 +33,7 @@ ORDER = [
     "settings",
     "fit",
     "estimators",
+    "features",
     "tuning",
     "persistence",
     "out_of_core",

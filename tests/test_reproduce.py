@@ -7,14 +7,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from convexcluster.graph import Graph
+from convexcluster.graph import Graph, gamma_range
 from convexcluster.problem import Problem
 from convexcluster.reproduce import (
     TARGETS,
     cells,
     methods,
     one_sweep,
+    oracle,
     paper,
     rings,
     run,
@@ -23,7 +26,7 @@ from convexcluster.reproduce import (
     theorem,
     writing,
 )
-from convexcluster.solvers import solve
+from convexcluster.solvers import solve, solve_problem
 
 pytest.importorskip("matplotlib")
 
@@ -47,9 +50,10 @@ def small(monkeypatch: pytest.MonkeyPatch, data_dir: Path) -> None:
     monkeypatch.setattr(theorem, "COMPLETE_SIZES", (8, 12))
     monkeypatch.setattr(theorem, "SPARSE_SIZES", (50, 100))
     monkeypatch.setattr(theorem, "REPEATS", 2)
+    monkeypatch.setattr(oracle, "SIZES", {"complete": (8,), "neighbours": (12,)})
 
 
-SMALL = ("table1", "table2", "fig-nmi-k", "theorem1")
+SMALL = ("table1", "table2", "fig-nmi-k", "theorem1", "oracle")
 
 
 @pytest.mark.usefixtures("small")
@@ -167,6 +171,39 @@ def test_the_shortcut_solves_another_problem() -> None:
             best.A
         )
         assert (excess <= 1e-8 * problem.scale) == exact
+
+
+@settings(deadline=None, max_examples=60)
+@given(
+    st.sampled_from(["generic", "star", "chain", "apart", "copies"]),
+    st.integers(2, 12),
+    st.floats(0.001, 10.0),
+    st.integers(0, 10**6),
+)
+def test_the_oracle_inequality_holds(kind: str, n: int, gamma: float, seed: int) -> None:
+    """Any reference, graph and γ; A is within √(2·gap) of the optimum, P within its Lipschitz."""
+    rng = np.random.default_rng(seed)
+    Z, U = rng.normal(size=(n, 2)), rng.normal(size=(n, 2)).round()
+    pairs = np.column_stack(np.triu_indices(n, 1))
+    if kind == "star":
+        edges = pairs[pairs[:, 0] == 0]
+    elif kind == "chain":
+        edges = pairs[np.diff(pairs, axis=1).ravel() == 1]
+    elif kind == "apart":
+        edges = pairs[(pairs % 2).sum(axis=1) % 2 == 0]
+    else:
+        edges = pairs[rng.random(len(pairs)) < 0.6]
+    if kind == "copies":
+        Z[n // 2 :] = Z[0]
+    problem = Problem.of(Z, edges, rng.uniform(0.1, 2.0, len(edges)), gamma)
+    found = solve_problem(problem, tol=1e-10)
+    A, radius = found.A, float(np.sqrt(2 * found.gap))
+    error = float(((A - U) ** 2).sum())
+    load = gamma_range(Z - U, problem.edges, problem.weights, problem.masses)[1]
+    slack = radius * (2 * np.sqrt(error) + radius)
+    slack += radius * (gamma + load) * 2 * float(problem.weights.sum())
+    right = oracle.bound(problem, U, A)
+    assert error <= right + slack + 1e-9 * abs(right) + 1e-9
 
 
 def test_theorem_threshold_has_its_tail() -> None:

@@ -76,7 +76,7 @@ class KernelConvexClustering(LocalKernelConvexClustering):
     def _get_param_names(cls) -> list[str]:
         return sorted([*LocalKernelConvexClustering._get_param_names(), "client", "patience"])
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, groups: Any = None) -> Self:
         """Cluster the rows of X.
 
         Parameters
@@ -85,6 +85,8 @@ class KernelConvexClustering(LocalKernelConvexClustering):
         y : ignored
         sample_weight : None
             Not offered here: give the local estimator weights, or repeat rows.
+        groups : None
+            Not offered here: the local estimator takes groups.
 
         Returns
         -------
@@ -97,6 +99,11 @@ class KernelConvexClustering(LocalKernelConvexClustering):
         """
         if sample_weight is not None:
             raise ValueError("sample_weight is not offered on dask arrays: repeat rows instead")
+        if groups is not None:
+            raise ValueError(
+                "groups are not offered on dask arrays, whose rows are grouped into cells: fit the "
+                "local estimator"
+            )
         with unchanged_by_errors(self):
             settings = Settings.of(self)
             rows = dask_rows(X, self._client(), self.patience)
@@ -107,9 +114,11 @@ class KernelConvexClustering(LocalKernelConvexClustering):
             self.labels_ = rows.map(found.vote.labels_of)
         return self
 
-    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+    def fit_predict(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, groups: Any = None
+    ) -> Any:
         """Fit and return ``labels_``, a dask array."""
-        return self.fit(X, y, sample_weight).labels_
+        return self.fit(X, y, sample_weight, groups=groups).labels_
 
     def predict(self, X: Any) -> Any:
         """Cluster that has the most weight among the nearest cells; of training rows ``labels_``.
@@ -158,9 +167,11 @@ class KernelConvexClustering(LocalKernelConvexClustering):
         rule = partial(_distances, embedding, self.centroids_)
         return map_blocks(dask_array(X), rule, np.float64, self.n_clusters_)
 
-    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
+    def fit_transform(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, groups: Any = None
+    ) -> Any:
         """Fit, then :meth:`transform` the same rows."""
-        return self.fit(X, y, sample_weight).transform(X)
+        return self.fit(X, y, sample_weight, groups=groups).transform(X)
 
     def _client(self) -> Any:
         return self.client or need("distributed", "dask").get_client()

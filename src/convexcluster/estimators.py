@@ -32,16 +32,17 @@ from .certificate.margins import Robustness
 from .certificate.ranges import Recovery
 from .fit import Fit, fit
 from .graph import Graph
+from .kernels import Kernel
 from .labels import cut, dual_coefficients
 from .numerics.threads import interruptible
 from .partition import by_size, means
-from .points import check_sample_weight, expand_graph, expand_path, expand_tree
+from .points import check_groups, check_sample_weight, expand_graph, expand_path, expand_tree
 from .points.scales import warn_of_far_row, warn_of_scales
 from .points.units import Unit, power
 from .problem import Floats, Ints, Status, check_finite
 from .rows import array_rows
 from .selection import Selection
-from .settings import Callback, Settings
+from .settings import Callback, Settings, scaled_columns
 from .tables.check import PIPELINE, check_table
 
 # Neighbours unless the user asks. A graph of as few samples as that is complete without a warning.
@@ -63,9 +64,9 @@ class KernelConvexClustering(
     ----------
     n_clusters : int, optional
         Number of clusters; chosen on the path if not given.
-    kernel : str, callable or scikit-learn GP kernel
+    kernel : str, callable, scikit-learn GP kernel or SumKernel
         Key of ``convexcluster.kernels.KERNELS`` (rbf, laplacian, polynomial, sigmoid, linear,
-        cosine, matern, precomputed).
+        cosine, matern, precomputed); or several kernels, each of some columns.
     bandwidth : float or "auto"
         σ₁ in exp(−‖x − y‖²/(2σ₁²)).
     kernel_params : dict, optional
@@ -75,6 +76,11 @@ class KernelConvexClustering(
         (rbf, laplacian, matern): a name of ``convexcluster.kernels.METRICS``, a function of two
         rows, or "precomputed", where X holds distances. "auto" is Euclidean for at most three
         features, Manhattan for the graph of more, and what the kernel's formula says.
+    feature_weights : array-like of shape (n_features,), optional
+        θ ≥ 0, up to a factor: how much each feature counts in the distances of the kernel and of
+        the graph, Σ θ_f (x_f − y_f)² with rbf and linear, Σ θ_f |x_f − y_f| with laplacian, in
+        which Σ θ_f = n_features. :func:`convexcluster.features.learn` finds them. The certificate
+        is about the clustering with these weights, not about the weights.
     weights : str, sparse matrix, (edges, weights) or callable
         Graph of the fusion penalty: a key of ``convexcluster.weights.WEIGHTS`` or your own graph.
     n_neighbors : int
@@ -138,6 +144,8 @@ class KernelConvexClustering(
         In the embedding.
     dual_coef_ : ndarray of shape (n_clusters, n_samples)
         β with centroid t = Σ_j β_tj φ(x_j); non-negative, rows sum to one.
+    kernel_ : Kernel
+        With its bandwidth; of a ``SumKernel`` also ``kernel_.weights_``.
     embedding_ : ndarray of shape (n_samples, r)
         Made when it is read; of samples that were grouped into cells, the means of their cells.
     path_ : ClusterPath
@@ -193,6 +201,7 @@ class KernelConvexClustering(
         bandwidth: float | str = "auto",
         kernel_params: dict[str, Any] | None = None,
         metric: Any = "auto",
+        feature_weights: ArrayLike | None = None,
         weights: Any = "knn",
         n_neighbors: int = 7,
         weight_bandwidth: float | str = "auto",
@@ -219,6 +228,7 @@ class KernelConvexClustering(
         self.bandwidth = bandwidth
         self.kernel_params = kernel_params
         self.metric = metric
+        self.feature_weights = feature_weights
         self.weights = weights
         self.n_neighbors = n_neighbors
         self.weight_bandwidth = weight_bandwidth
@@ -240,7 +250,14 @@ class KernelConvexClustering(
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | None = None,
+    ) -> Self:
         """Cluster the rows of X.
 
         Parameters
@@ -251,6 +268,9 @@ class KernelConvexClustering(
         y : ignored
         sample_weight : array-like of shape (n_samples,), optional
             Masses mᵢ; a sample of weight two counts as two equal samples.
+        groups : array-like of shape (n_samples,), optional
+            Whole numbers; samples of one number are together at every γ, and −1 means free. The
+            path, its tree and the certificate are those of the optimum under these links.
 
         Returns
         -------
@@ -263,16 +283,29 @@ class KernelConvexClustering(
         with unchanged_by_errors(self):
             X = check_rows(self, X)
             settings = Settings.of(self)
-            if not settings.pairs_given:
+            told = settings.feature_weights is not None
+            if not settings.pairs_given and settings.kernel_name != "sum" and not told:
                 names = getattr(self, "feature_names_in_", None)
                 warn_of_scales(X, names=names, stacklevel=2)
                 warn_of_far_row(X, names=names, stacklevel=2)
+            columns = settings.feature_factors(X)
+            X = scaled_columns(X, columns)
             weight = check_sample_weight(sample_weight, X.shape[0])
-            found = fit(array_rows(X, weight, settings.n_jobs), settings)
+            linked = check_groups(groups, weight)
+            settings = settings if linked is None else settings.every_row()
+            found = fit(array_rows(X, weight, settings.n_jobs), settings, linked)
             labels = found.label_rows(X, weight)
             assert found.points.index is not None
             keep(self, found, found.points.index, weight, labels)
+            if columns is not None:
+                self._columns = columns
         return self
+
+    @property
+    def kernel_(self) -> Kernel:
+        """The kernel with its bandwidth; of a ``SumKernel`` with the weights of its views."""
+        check_is_fitted(self)
+        return self._embedding.kernel
 
     @property
     def embedding_(self) -> Floats:
@@ -350,6 +383,7 @@ class KernelConvexClustering(
         """New samples as the fit takes samples: checked, and in its units."""
         check_is_fitted(self)
         X = check_rows(self, X, reset=False)
+        X = scaled_columns(X, getattr(self, "_columns", None))
         unit: Unit = getattr(self, "_unit", Unit())
         return unit.scale(X)
 
@@ -381,14 +415,26 @@ class KernelConvexClustering(
         return by_size(cut(self.linkage_, int(n_clusters)), self.path_.masses)
 
     def fit_transform(
-        self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | None = None,
     ) -> Floats:
         """Fit, then :meth:`transform` the same samples."""
-        return self.fit(X, y, sample_weight).transform(X)
+        return self.fit(X, y, sample_weight, groups=groups).transform(X)
 
-    def fit_predict(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Ints:
+    def fit_predict(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        groups: ArrayLike | None = None,
+    ) -> Ints:
         """Fit and return ``labels_``."""
-        return self.fit(X, y, sample_weight).labels_
+        return self.fit(X, y, sample_weight, groups=groups).labels_
 
     def recovery(self, labels: ArrayLike | None = None, near: float | None = None) -> Recovery:
         """For which γ the exact optimum has the clusters ``labels``, in the full kernel space.
@@ -503,6 +549,7 @@ class ConvexClustering(KernelConvexClustering):
         n_clusters: int | None = None,
         *,
         metric: Any = "auto",
+        feature_weights: ArrayLike | None = None,
         weights: Any = "knn",
         n_neighbors: int = 7,
         weight_bandwidth: float | str = "auto",
@@ -525,6 +572,7 @@ class ConvexClustering(KernelConvexClustering):
             kernel="linear",
             embedding="identity",
             metric=metric,
+            feature_weights=feature_weights,
             weights=weights,
             n_neighbors=n_neighbors,
             weight_bandwidth=weight_bandwidth,
@@ -586,13 +634,14 @@ def keep(model: Any, found: Fit, index: Ints, weight: Floats, rows: Ints) -> Any
     _warn(found, model)
     unit = found.unit
     weight = power(weight, unit.mass) if unit.mass else weight
+    placed, index = index, found.samples(index)
     linkage = expand_tree(found.selection.linkage, index)
     share = weight / np.bincount(index, weight)[index]
     kept: dict[str, Any] = {
         "labels_": rows,
         "n_clusters_": int(labels.max()) + 1,
         "gamma_": float(problem.gamma),
-        "centroids_": means(solution.A, points.masses, labels),
+        "centroids_": means(solution.A, problem.masses, labels),
         "dual_coef_": _coefficients(found)[:, index] * share,
         "path_": expand_path(found.path, index, weight),
         "linkage_": linkage,
@@ -601,8 +650,8 @@ def keep(model: Any, found: Fit, index: Ints, weight: Floats, rows: Ints) -> Any
         "n_iter_": int(solution.n_iter),
         "graph_": expand_graph(Graph(problem.edges, problem.weights), index),
         "_embedding": points.embedding,
-        "_index": index,
-        "_point_labels": labels,
+        "_index": placed,
+        "_point_labels": labels[found.samples(np.arange(len(points)))],
         "_vote": found.vote,
         "_n_features_out": int(labels.max()) + 1,
     }
@@ -611,7 +660,7 @@ def keep(model: Any, found: Fit, index: Ints, weight: Floats, rows: Ints) -> Any
     if unit != Unit():
         one = isinstance(model.gamma, Real) or model.labels == "agglomerative"
         kept = {**unit.report(kept, one, model.labels == "fusion"), "_unit": unit}
-    stale = ("points_", "coarsening_", "point_labels_", "_unit")
+    stale = ("points_", "coarsening_", "point_labels_", "_columns", "_unit")
     own = {name: value for name, value in model.__dict__.items() if name not in stale}
     model.__dict__ = own | kept
     return model
@@ -654,7 +703,8 @@ def _warn(found: Fit, model: Any) -> None:
         )
     if n_clusters is not None and k < n_clusters:
         warnings.warn(
-            f"n_clusters={n_clusters} was asked for, but only {k} samples are distinct",
+            f"n_clusters={n_clusters} was asked for, but only {k} samples are distinct"
+            + ("" if found.links is None else " and free of each other"),
             ConvergenceWarning,
             stacklevel=4,
         )

@@ -17,6 +17,7 @@ from scipy import sparse
 from .certificate import Certificate, certify, on_rows
 from .certificate.claims import Centroids, Claim, claimed, prove_labels
 from .certificate.cores import Cores, best_cores
+from .certificate.reduced import reduce
 from .embedding import embed
 from .graph import Graph, quotient
 from .kernels import Kernel, distances
@@ -33,6 +34,7 @@ from .points import (
     Vote,
     cut_finer,
     keep_all,
+    link,
     make_aggregates,
     make_cells,
     merge_equal,
@@ -119,6 +121,9 @@ class Fit:
         The rule that labels rows.
     centroids : Centroids or None
         Those of the solution in the full space, where the proof has found them.
+    links : ndarray of shape (g,) or None
+        Sample of the problem for every point, where some of them must be together; None if every
+        point is a sample.
     """
 
     points: Points
@@ -131,11 +136,16 @@ class Fit:
     unit: Unit
     vote: Vote
     centroids: Centroids | None = None
+    links: Ints | None = None
 
     @property
     def labels(self) -> Ints:
-        """Cluster of every point, numbered by falling mass."""
-        return by_size(self.selection.labels, self.points.masses)
+        """Cluster of every sample of the problem, numbered by falling mass."""
+        return by_size(self.selection.labels, self.problem.masses)
+
+    def samples(self, index: Ints) -> Ints:
+        """Samples of the problem that stand for the points ``index``."""
+        return index if self.links is None else self.links[index]
 
     def label_rows(self, X: Any, weight: Floats) -> Ints:
         """Cluster of every row in memory: that of its point, or the vote where it is in a cell.
@@ -143,28 +153,31 @@ class Fit:
         Rows of weight zero take no part in the fit, and are labelled like new ones.
         """
         assert self.points.index is not None
-        labels = self.labels[self.points.index]
+        labels = self.labels[self.samples(self.points.index)]
         new = np.ones(len(weight), dtype=bool) if self.points.coarse else weight == 0
         if new.any():
             labels[new] = self.vote.labels_of(self.unit.scale(X[new]))
         return labels
 
 
-def watched(fit: Callable[[Rows, Settings], Fit]) -> Callable[[Rows, Settings], Fit]:
+def watched(fit: Callable[..., Fit]) -> Callable[..., Fit]:
     """A fit that shows its progress, if ``verbose`` asks for it."""
 
     @wraps(fit)
-    def shown(rows: Rows, settings: Settings) -> Fit:
+    def shown(rows: Rows, settings: Settings, groups: Ints | None = None) -> Fit:
         with settings.watched() as told:
-            return fit(rows, told)
+            return fit(rows, told, groups)
 
     return shown
 
 
 @watched
 @interruptible()
-def fit(rows: Rows, settings: Settings) -> Fit:
-    """Cluster rows: the path of their points, the choice on it, its solution, and the proof."""
+def fit(rows: Rows, settings: Settings, groups: Ints | None = None) -> Fit:
+    """Cluster rows: the path of their points, the choice on it, its solution, and the proof.
+
+    Rows of one of the ``groups`` (n,), numbered from 0, are together at every γ; −1 means free.
+    """
     settings.check_clusters(rows.n)
     unit, settings = settings.units(rows)
     rows = in_units(rows, unit)
@@ -174,15 +187,20 @@ def fit(rows: Rows, settings: Settings) -> Fit:
     points = make_points(rows, plan, settings)
     spare = 0 if points.cells is None else int(SPARE_CELLS * plan.cells)
     own = graph_of_rows(rows, points, settings)
+    links = None if groups is None or points.index is None else link(groups, points.index)
     while True:
-        found = find_valleys(points, settings)
+        found = find_valleys(points, settings) if links is None else None
         nearest = nearest_points(points, own, settings)
         graph, wide = build_penalty(points, own, settings, nearest, found)
         problem = Problem(points.Z, graph.edges, graph.weights, 0.0, points.masses)
+        if links is not None:
+            problem = reduce(problem, links)
+        claim, cores = None, None  # the proof in the full space knows rows, not means of groups
         tol = gap_to_reach(points, problem, settings)
         if settings.one_gamma:
             path, choice, solution = solve_one(problem.at(settings.gamma), tol, settings)
-            choice, claim, cores = prove_choice(points, graph, path, choice, settings)
+            if links is None:
+                choice, claim, cores = prove_choice(points, graph, path, choice, settings)
             exact = None
         else:
             settings.stage("path")
@@ -190,7 +208,8 @@ def fit(rows: Rows, settings: Settings) -> Fit:
             settings.stage("choice")
             choice = choose(problem, points, path, found, settings)
             settings.stage("proof")
-            choice, claim, cores = prove_choice(points, graph, path, choice, settings)
+            if links is None:
+                choice, claim, cores = prove_choice(points, graph, path, choice, settings)
             exact = known_centroids(claim, cores, points, choice, settings)
             if exact is None:
                 solution = solve_chosen(problem.at(choice.gamma), path, choice, tol, settings)
@@ -202,10 +221,13 @@ def fit(rows: Rows, settings: Settings) -> Fit:
             break
         points, spare = cut_finer(rows, points, error, spare), 0
     solution, certificate = proved(
-        points, problem, choice, claim, cores, exact, solution, error, settings, unit
+        points, problem, choice, claim, cores, exact, solution, error, settings, unit, links
     )
-    vote = make_vote(points, by_size(choice.labels, points.masses), settings, nearest)
-    return Fit(points, problem, path, choice, solution, certificate, error, unit, vote, exact)
+    labels = by_size(choice.labels, problem.masses)
+    vote = make_vote(points, labels if links is None else labels[links], settings, nearest)
+    return Fit(
+        points, problem, path, choice, solution, certificate, error, unit, vote, exact, links
+    )
 
 
 def in_units(rows: Rows, unit: Unit) -> Rows:
@@ -553,6 +575,7 @@ def proved(
     error: CoarseningError | None,
     settings: Settings,
     unit: Unit,
+    links: Ints | None = None,
 ) -> tuple[Solution, Certificate]:
     """The certificate; where the full space has no proof, close the gap in the embedding."""
     embedding, limit = points.embedding, settings.max_iter
@@ -586,9 +609,9 @@ def proved(
     whole = float(np.sqrt(2.0 * points.scale + embedding.trace_error))
     relative = certificate.radius / whole if whole > 0 else 0.0
     certificate = replace(certificate, relative_radius=relative, is_bound=embedding.is_bound)
-    n = len(points)
-    rows = np.ones(n, dtype=np.int64) if points.index is None else np.bincount(points.index)
-    labels = by_size(choice.labels, points.masses)
+    index = np.arange(len(points)) if points.index is None else points.index
+    rows = np.bincount(index if links is None else links[index])
+    labels = by_size(choice.labels, problem.masses)
     scope: dict[str, Any] = {"unit": 2.0**-unit.gamma, "cells": points.coarse}
     return solution, claimed(certificate, claim, cores, labels, rows, problem.gamma, **scope)
 

@@ -18,7 +18,7 @@ from .certificate import Certificate
 from .embedding import EMBEDDINGS, Embedding
 from .estimators import ConvexClustering, KernelConvexClustering
 from .graph import Graph
-from .kernels import Kernel, resolve_kernel
+from .kernels import Kernel, Mixture, SumKernel, resolve_kernel
 from .path.clusterpath import ClusterPath
 from .points import CoarseningError, Points, Vote
 from .points.cells import Cells
@@ -41,6 +41,15 @@ def _kernel(
     return resolve_kernel(name, 1.0, params, metric=metric)
 
 
+def _mixture(name: str, params: dict[str, Any], function: None = None, **parts: Any) -> Mixture:
+    """A sum of kernels that have names."""
+    if (name, params, function) != ("sum", {}, None):
+        raise ValueError("a sum of kernels with something else")
+    if not all(isinstance(view, Kernel) for view in parts["views"]):
+        raise ValueError("a sum of something else than kernels")
+    return Mixture(name, **parts)
+
+
 def _embedding(method: str, **parts: Any) -> Embedding:
     """An embedding whose method has a name."""
     if method not in EMBEDDINGS:
@@ -59,6 +68,7 @@ CHOICE = (Layer, Selection)
 PLAIN = (Cells, Certificate, ClusterPath, CoarseningError, Graph, *CHOICE, Points, Unit, Vote)
 RECORDS: dict[str, Callable[..., Any]] = {cls.__name__: cls for cls in PLAIN}
 RECORDS |= {"Embedding": _embedding, "Kernel": _kernel, "Selection": _selection}
+RECORDS |= {"Mixture": _mixture, "SumKernel": SumKernel}
 FORMAT, FORMAT_VERSION = "convexcluster model", 3
 MODEL = Container(FORMAT, FORMAT_VERSION, RECORDS, ModelFileError, reads=(2,))
 

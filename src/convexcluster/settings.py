@@ -22,7 +22,7 @@ from sklearn.utils import check_random_state
 
 from .embedding import EMBEDDINGS
 from .graph import Graph
-from .kernels import STATIONARY, Kernel, check_metric, resolve_kernel
+from .kernels import STATIONARY, Kernel, SumKernel, check_metric, resolve_kernel
 from .numerics.progress import Lines, Progress, show_bar
 from .numerics.threads import threads
 from .partition import has_copies, sorted_rows
@@ -73,7 +73,10 @@ GAP_SHARE = 0.005
 BANDWIDTHS = 500
 
 # Kernels that are no function of x/σ, nor of a power of the length of x.
-WITHOUT_UNITS = ("polynomial", "sigmoid", "callable")
+WITHOUT_UNITS = ("polynomial", "sigmoid", "callable", "sum")
+
+# Kernels in which a weight of a feature is a factor of its column.
+WEIGHED = ("rbf", "laplacian", "linear")
 
 # Weights that take any metric; the others are Gaussians of Euclidean distances.
 LOCAL = ("local", "mutual")
@@ -157,7 +160,7 @@ def _shown(value: Any) -> str:
 # kernel with its parameters by its own functions.
 RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "n_clusters": (_maybe_count, "a whole number ≥ 1, or None"),
-    "kernel": (lambda v: isinstance(v, str) or callable(v), "a name or a callable"),
+    "kernel": (lambda v: isinstance(v, str | SumKernel) or callable(v), "a name or a callable"),
     "bandwidth": (lambda v: _word(v, "auto") or _positive(v), '"auto" or a finite number > 0'),
     "kernel_params": (
         lambda v: v is None or (isinstance(v, Mapping) and all(isinstance(k, str) for k in v)),
@@ -232,6 +235,7 @@ class Settings:
     bandwidth: float | str = "auto"
     kernel_params: dict[str, Any] | None = None
     metric: Any = "auto"
+    feature_weights: Any = None
     weights: Any = "knn"
     n_neighbors: int = 7
     weight_bandwidth: float | str = "auto"
@@ -263,7 +267,11 @@ class Settings:
         >>> Settings.of(ConvexClustering(3)).kernel_name
         'linear'
         """
-        return cls(**{field.name: getattr(estimator, field.name) for field in fields(cls)})
+        given = {field.name: getattr(estimator, field.name) for field in fields(cls)}
+        if isinstance(given["kernel"], SumKernel):
+            names = getattr(estimator, "feature_names_in_", None)
+            given["kernel"] = given["kernel"].named(names)
+        return cls(**given)
 
     def __post_init__(self) -> None:
         for name, (fits, words) in RULES.items():
@@ -272,6 +280,36 @@ class Settings:
                 raise ValueError(f"{name} must be {words}, got {_shown(value)}")
         given = 1.0 if self.bandwidth == "auto" else self.bandwidth  # "auto" needs rows
         resolve_kernel(self.kernel, given, self.kernel_params, metric=self.metric)
+        self._check_feature_weights()
+
+    def _check_feature_weights(self) -> None:
+        if self.feature_weights is None:
+            return
+        if self.kernel_name not in WEIGHED:
+            raise ValueError(
+                f"feature_weights are for the kernels {', '.join(WEIGHED)}, not {self.kernel_name}"
+            )
+        try:
+            theta = np.asarray(self.feature_weights, dtype=np.float64)
+        except (TypeError, ValueError):
+            theta = np.array(np.nan)
+        if theta.ndim != 1 or not np.isfinite(theta).all() or (theta < 0).any() or not theta.any():
+            raise ValueError(
+                "feature_weights must be a number ≥ 0 for each feature, finite and not all zero: "
+                f"{self.feature_weights!r}"
+            )
+
+    def feature_factors(self, X: Any) -> Floats | None:
+        """Factor of each column of X, such that distances of the kernel have their weights."""
+        if self.feature_weights is None:
+            return None
+        if sparse.issparse(X):
+            raise ValueError("feature_weights need a dense X: pass X.toarray()")
+        theta = np.asarray(self.feature_weights, dtype=np.float64)
+        if len(theta) != X.shape[1]:
+            raise ValueError(f"feature_weights has {len(theta)} numbers for {X.shape[1]} features")
+        theta = theta * (len(theta) / theta.sum())
+        return theta if self.kernel_name == "laplacian" else np.sqrt(theta)
 
     @cached_property
     def kernel_name(self) -> str:
@@ -338,7 +376,7 @@ class Settings:
     @property
     def weighs_in_embedding(self) -> bool:
         """Whether distances for the weights are those of the embedding."""
-        return self.weight_space == "embedding" or self.kernel_name == "precomputed"
+        return self.weight_space == "embedding" or self.kernel_name in ("precomputed", "sum")
 
     @property
     def threads(self) -> int:
@@ -531,6 +569,8 @@ class Settings:
             why = 'embedding="exact" has n² numbers for rows'
         if why and (elsewhere or self.coarsen not in ("auto", False)):
             raise ValueError(f"coarsen={self.coarsen!r} groups rows into cells, but {why}")
+        if elsewhere and self.feature_weights is not None:
+            raise ValueError("feature_weights need all rows in memory: use the estimator itself")
         if elsewhere and self.coarsen is False:
             raise ValueError("coarsen=False needs all rows in memory: use the estimator itself")
         # with fewer rows than cells every row is a cell of its own
@@ -548,6 +588,15 @@ class Settings:
             return of(max(len(sorted_rows(rows.X)[0]), 2))
         return plan
 
+    def every_row(self) -> Settings:
+        """The settings of a fit with a point for every distinct row: groups of rows need one."""
+        if self.coarsen not in ("auto", False):
+            raise ValueError(
+                f"coarsen={self.coarsen!r} groups rows into cells, and groups would join all rows "
+                'of a cell: pass coarsen=False or "auto"'
+            )
+        return replace(self, coarsen=False)
+
     def rank_of_cells(self, width: int) -> int:
         """Greatest dimension of the embedding of cells of rows with ``width`` columns."""
         if self.kernel_name == "linear":
@@ -558,6 +607,11 @@ class Settings:
     def key(self, *names: str) -> tuple[Any, ...]:
         """The values of some parameters as a dictionary key; what has no hash is its identity."""
         return tuple(_hashable(getattr(self, name)) for name in names)
+
+
+def scaled_columns(X: Any, factors: Floats | None) -> Any:
+    """Columns of X times their factors, of which those of factor 0 are left out."""
+    return X if factors is None else np.ascontiguousarray((X * factors)[:, factors > 0])
 
 
 def _hashable(value: Any) -> Any:

@@ -37,7 +37,7 @@ from .problem import Floats, Ints, Problem
 from .rows import Rows, array_rows
 from .selection import select
 from .selection.tension import spread, tension
-from .settings import Settings
+from .settings import Settings, scaled_columns
 
 # Factors of the automatic bandwidth: half octaves for the kernel; octaves for the weights, where a
 # large bandwidth means equal weights.
@@ -133,6 +133,7 @@ def tune(
     model = KernelConvexClustering() if estimator is None else clone(estimator)
     rows = check_rows(model, X)
     base = Settings.of(model)
+    rows = scaled_columns(rows, base.feature_factors(rows))
     base.check_clusters(rows.shape[0])
     values = numbers(rows)
     if exponent_of(values):
@@ -147,6 +148,8 @@ def tune(
     unknown = sorted(set(grid) - set(model.get_params()))
     if unknown:
         raise ValueError(f"{type(model).__name__} has no parameter {unknown[0]!r} to search over")
+    if "feature_weights" in grid:
+        raise ValueError("feature_weights are not searched over: give them to the estimator")
     classes = None if y is None else canonical(np.asarray(y))
     judge = Judge(classes, scoring, max_clusters)
     names = list(grid)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 import typer
@@ -45,6 +45,14 @@ def fit(
         str | None,
         typer.Option(help="selected, path or none: what to certify.", rich_help_panel=MODEL),
     ] = None,
+    learn_features: Annotated[
+        bool,
+        typer.Option(
+            "--learn-features",
+            help="Learn first how much each column counts, for clusters that few columns show.",
+            rich_help_panel=MODEL,
+        ),
+    ] = False,
 ) -> None:
     """Cluster a table, and write labels, path, tree, model and report to a folder."""
     parameters = model.parameters()
@@ -56,7 +64,7 @@ def fit(
         summary = fit_cells(source, cells, parameters, output)
         print(to_json(summary)) if common.json else show_cells(summary, output.out)
         return
-    summary, _ = _fit_and_write(source, clean, parameters, output, "fit")
+    summary, _ = _fit_and_write(source, clean, parameters, output, "fit", learn_features)
     if common.json:
         print(to_json(summary))
     else:
@@ -93,7 +101,12 @@ def path(
 
 
 def _fit_and_write(
-    source: Input, clean: Clean, parameters: dict[str, Any], output: Output, command: str
+    source: Input,
+    clean: Clean,
+    parameters: dict[str, Any],
+    output: Output,
+    command: str,
+    learn_features: bool = False,
 ) -> tuple[dict[str, Any], Any]:
     if output.out is not None:
         probe_folder(output.out, force=output.force)  # before the work, not after it
@@ -105,6 +118,10 @@ def _fit_and_write(
 
     estimator = KernelConvexClustering(**parameters)
     begin = time.perf_counter()
+    learned: dict[str, Any] = {}
+    if learn_features:
+        with working("learning feature weights", FIRST_RUN):
+            learned["features"] = _learn(estimator, X, table.features)
     task = f"fitting {X.shape[0]} × {X.shape[1]}"
     with collected_warnings() as notes, working(task, FIRST_RUN) as advance:
 
@@ -115,7 +132,7 @@ def _fit_and_write(
         fit_named(estimator, X, preparation)
         estimator.set_params(verbose=0)
     seconds = time.perf_counter() - begin
-    summary = summarize(estimator, table, preparation, seconds, notes)
+    summary = summarize(estimator, table, preparation, seconds, notes) | learned
     summary |= {"command": command, "input": source.data, "options": given(source, clean)}
     if output.out is not None:
         with working("writing"):
@@ -128,6 +145,20 @@ def _fit_and_write(
 def is_matrix(parameters: Mapping[str, Any]) -> bool:
     """Whether the file holds a matrix of pairs: a kernel, or distances."""
     return any(str(parameters.get(name)).lower() == "precomputed" for name in ("kernel", "metric"))
+
+
+def _learn(estimator: Any, X: Any, names: Sequence[str]) -> dict[str, Any]:
+    """Set learned weights; what was learned, as plain data."""
+    from ..features import learn
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # the note says the same
+        found = learn(X, estimator=estimator)
+    if found.learned:
+        estimator.set_params(feature_weights=found.weights)
+    shares = found.table.get("share", ())
+    kept = {name: float(s) for name, s in zip(names, shares) if s > 0}
+    return {"note": found.note, "weights": dict(sorted(kept.items(), key=lambda kv: -kv[1]))}
 
 
 def fit_named(estimator: Any, X: Any, preparation: Preparation) -> None:

@@ -32,6 +32,7 @@ from .formulas import (
     sigmoid,
 )
 from .kernel import Kernel
+from .views import Mixture, SumKernel, mix
 
 __all__ = [
     "ALIASES",
@@ -40,7 +41,9 @@ __all__ = [
     "SPARSE",
     "STATIONARY",
     "Kernel",
+    "Mixture",
     "Samples",
+    "SumKernel",
     "auto_bandwidth",
     "check_features",
     "check_metric",
@@ -50,6 +53,7 @@ __all__ = [
     "laplacian",
     "linear",
     "matern",
+    "mix",
     "polynomial",
     "precomputed",
     "rbf",
@@ -59,7 +63,7 @@ __all__ = [
 
 
 def resolve_kernel(
-    kernel: str | Callable[..., Any] = "rbf",
+    kernel: str | Callable[..., Any] | SumKernel = "rbf",
     bandwidth: float | str = "auto",
     params: Mapping[str, Any] | None = None,
     X: Samples | None = None,
@@ -70,8 +74,8 @@ def resolve_kernel(
     Parameters
     ----------
     kernel : str or callable
-        A key of ``KERNELS`` or ``ALIASES``; f(X, Y) -> (n, m) matrix; f(x, y) -> number; or an
-        object of ``sklearn.gaussian_process.kernels``.
+        A key of ``KERNELS`` or ``ALIASES``; f(X, Y) -> (n, m) matrix; f(x, y) -> number; an
+        object of ``sklearn.gaussian_process.kernels``; or a :class:`SumKernel`.
     bandwidth : float or "auto"
         σ of rbf, laplacian and matern; "auto" is :func:`auto_bandwidth` of X. Others ignore it.
     params : mapping, optional
@@ -97,6 +101,13 @@ def resolve_kernel(
     given = dict(params or {})
     if isinstance(kernel, Kernel):
         return kernel
+    if isinstance(kernel, SumKernel):
+        if given:
+            raise ValueError(
+                "kernel_params are of one kernel: give each view of a SumKernel its own, as "
+                "resolve_kernel(name, bandwidth, params)"
+            )
+        return Kernel("sum") if X is None else kernel.fit(X)
     if not isinstance(kernel, str):
         if not callable(kernel):
             raise ValueError(f"kernel must be a name or a callable, got {kernel!r}")

@@ -10,6 +10,7 @@ from .along import ClusterCountDisplay, ClusterPathDisplay
 from .blocks import ClusterSizesDisplay, KernelMatrixDisplay
 from .condensed import CondensedTreeDisplay
 from .curves import ElbowDisplay, NMIDisplay
+from .features import FeatureWeightsDisplay
 from .points import LabelScatterDisplay, TSNEDisplay
 from .trees import DendrogramDisplay
 from .trials import GapDisplay, HyperparameterDisplay
@@ -21,6 +22,7 @@ __all__ = [
     "CondensedTreeDisplay",
     "DendrogramDisplay",
     "ElbowDisplay",
+    "FeatureWeightsDisplay",
     "GapDisplay",
     "HyperparameterDisplay",
     "KernelMatrixDisplay",

@@ -17,7 +17,7 @@ from typing import Any
 
 from .. import __version__
 from ..numerics.threads import threads
-from . import cases, kernels, one_sweep, rings, sensitivity, table1, theorem
+from . import cases, kernels, one_sweep, oracle, rings, sensitivity, table1, theorem
 from .cells import Page, Results, Target, finished
 from .writing import markdown_table, save_figure, write_csv, write_text
 
@@ -34,6 +34,7 @@ TARGETS: dict[str, Target] = {
     "fig-gli85": cases.gli85,
     "fig-sensitivity": sensitivity.page,
     "theorem1": theorem.page,
+    "oracle": oracle.page,
     "one-sweep": one_sweep.page,
 }
 

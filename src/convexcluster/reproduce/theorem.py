@@ -179,7 +179,8 @@ penalty at the truth is 0).
   samples have none, so that the mean error tends to σ²/2. The remark's consistency does not
   hold as stated.
 - The step that fails: the proof bounds the noise by w_min ‖(û − u)_i − (û − u)_j‖ for *every*
-  pair and then replaces w_min by w_ij, which needs every weight to be positive.
+  pair and then replaces w_min by w_ij, which needs every weight to be positive. A bound
+  that holds on any graph is in [oracle](oracle.md).
 """
     return Page(
         text,

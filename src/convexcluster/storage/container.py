@@ -193,6 +193,8 @@ class Container:
         if isinstance(value, list | tuple):
             items = [self._encode(v, arrays, f"{where}[{k}]") for k, v in enumerate(value)]
             return items if isinstance(value, list) else {"tuple": items}
+        if isinstance(value, slice):
+            return {"slice": [value.start, value.stop, value.step]}
         if sparse.issparse(value):
             csr: Any = sparse.csr_array(cast(Any, value))
             parts = {"data": csr.data, "indices": csr.indices, "indptr": csr.indptr}
@@ -226,6 +228,10 @@ class Container:
             return arrays[inner].astype(np.int64)
         if mark == "tuple":
             return tuple(self._decode(inner, arrays))
+        if mark == "slice":
+            if not all(v is None or isinstance(v, int) for v in inner):
+                raise ValueError("a slice of something else than numbers")
+            return slice(*inner)
         if mark == "float":
             return {"nan": np.nan, "inf": np.inf, "-inf": -np.inf}[inner]
         if mark == "strings":

@@ -1,0 +1,1 @@
+"""Beyond the paper: feature weights, several kernels, must-link, each against what it replaces."""

@@ -1,0 +1,212 @@
+"""Figures → docs/beyond.md: a section with its table and its picture for each part."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.kept import Figures
+from benchmarks.scale.page import prose, table
+
+from .cases import SEEDS, SHARES, UNSEEN, Case
+
+Rows = list[tuple[Case, Figures]]
+
+
+def page(rows: Rows, header: str) -> str:
+    """The whole page; what has not run is left out."""
+    lines = ["# Beyond the paper", ""]
+    lines += prose(
+        f"""What the paper leaves to others, and what it is worth. Written by `make bench-beyond`.
+        Figures are NMI, means over the seeds {", ".join(map(str, SEEDS))}; the last two were drawn
+        after the methods were done. Differences below .03 mean nothing. "Told k": the fit knows the
+        number of classes. Sets that cannot be had here (UCI mfeat) are not quoted."""
+    )
+    lines += ["```", header, "```", ""]
+    for section in (links, views, features, oracle):
+        lines += section(rows)
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def of_part(rows: Rows, part: str) -> dict[str, list[Figures]]:
+    """What → the figures of its seeds."""
+    found: dict[str, list[Figures]] = defaultdict(list)
+    for case, figures in rows:
+        if case.part == part:
+            found[case.what].append(figures)
+    return found
+
+
+def mean(figures: list[Figures], name: str | Callable[[Figures], float]) -> str:
+    """The mean of a figure over the seeds."""
+    get = name if callable(name) else lambda figure: figure[name]
+    return f"{np.mean([get(figure) for figure in figures]):.3f}"
+
+
+def links(rows: Rows) -> list[str]:
+    """Must-link."""
+    lines = ["## Samples that must be together", ""]
+    lines += prose(
+        """`fit(X, groups=g)`: samples with the same number g ≥ 0 are together at every γ, −1 means
+        free. The constraint is exact by contraction: one sample of summed mass at the mean stands
+        for a group, parallel edges are summed, and ½ Σ m‖z − z̄‖² inside the groups is constant.
+        Path, tree, choice and certificate are those of the optimum under the links. Equal rows are
+        one sample, so that groups which share one become one. Two groups may end in one cluster:
+        "must not be together" has no convex form and is not offered."""
+    )
+    lines += ["![the same blobs without links and with them](beyond-links.png)", ""]
+    exact = [figures for case, figures in rows if case.part == "links exact"]
+    if exact:
+        lines += prose(
+            f"""Against Clarabel with equality constraints the objective differs by at most
+            {max(f["objective"] for f in exact):.0e}, and from weights of 1,000 on the links the
+            centroids differ by at most {max(f["heavy"] for f in exact):.0e} ({len(exact)} problems,
+            three γ each)."""
+        )
+    found = of_part(rows, "links")
+    if found:
+        lines += ["NMI of the *free* samples, told k, where a share of the samples has its class:"]
+        head = ["data", *(f"{share:.0%} told" for share in SHARES)]
+        body = [[what, *(mean(f, f"{s:g}") for s in SHARES)] for what, f in found.items()]
+        lines += ["", *table(head, body)]
+        lines += prose(
+            """A few links help where a class is in pieces or hangs on another by a few samples
+            (iris) and change little elsewhere: they hold together what is told, and keep nothing
+            apart."""
+        )
+    return lines
+
+
+def views(rows: Rows) -> list[str]:
+    """Several kernels."""
+    lines = ["## Several kernels and views", ""]
+    lines += prose(
+        """`kernel=SumKernel([(kernel, columns), …], weights=…)`: Σ β_v k_v/s_v, each view scaled to
+        the same trace. The sum is one kernel, so that embedding, certificate, `predict` and `save`
+        are as ever; the graph is that of the embedding. `weights="agreement"` gives 0 to views that
+        agree with no other beyond chance: the cosine of two centred Gram matrices without their
+        diagonal part has deviation √2/(n − 1) if one of them is relabelled at random, and four
+        deviations are asked. Of fewer than three views nothing can be voted on, and weights are
+        equal. Views that share a confounder (a batch) agree too: no weight can tell."""
+    )
+    lines += ["![weights of the views of digits](beyond-views.png)", ""]
+    found = of_part(rows, "views")
+    if found:
+        lines += ["scikit-learn's digits, 300 of them, told k:", ""]
+        head = ["views", "best single", "equal", "agreement", "equal over the good views"]
+        body = [
+            [what, mean(f, lambda g: max(g["each"])), *(mean(f, c) for c in COLUMNS)]
+            for what, f in found.items()
+        ]
+        lines += table(head, body)
+        useless = [
+            w
+            for figures in found.values()
+            for f in figures
+            for w, view in zip(f["agreement weights"], f["views"])
+            if view.startswith(("noise", "shuffled"))
+        ]
+        lines += prose(
+            f"""Agreement gave weight 0 to {sum(w == 0 for w in useless)} of {len(useless)} views
+            of noise or of shuffled samples."""
+        )
+    return lines
+
+
+COLUMNS = ("equal", "agreement", "good")
+
+
+def features(rows: Rows) -> list[str]:
+    """Feature weights."""
+    lines = ["## Feature weights", ""]
+    lines += prose(
+        """`feature_weights=θ` on the estimators weighs the features in kernel and graph; the
+        certificate is about the clustering with θ, not about θ. `features.learn(X)` finds θ: from
+        features that depend on each other, in turn with the test for structure, by steps that never
+        raise the optimal value of the clustering (`convexcluster.features.descent` has the
+        equations). What is left is a feature's evidence: by how many deviations of chance it is
+        smoother on the clusters than a permuted feature."""
+    )
+    lines += ["![evidence of the features, and the rings that they show](beyond-features.png)", ""]
+    found = of_part(rows, "features")
+    if found:
+        lines += ["Groups that few features show, told k:", ""]
+        names = ("plain", "biconvex", "sparse k-means", "learned", "alone")
+        head = ["data", "plain", "biconvex", "sparse k-means, s by the classes", "learned"]
+        head += ["telling features alone", "learned, told nothing", "learned, unseen seeds"]
+        head += ["kept: telling, noise", "s"]
+        body = []
+        for what, f in found.items():
+            kept = "; ".join(f"{g['right']} of {g['telling']}, {g['wrong']}" for g in f)
+            last = [mean(f, "learned told nothing"), mean(f[-len(UNSEEN) :], "learned"), kept]
+            last.append(f"{np.mean([g['seconds'] for g in f]):.1f}")
+            body.append([what, *(mean(f, name) for name in names), *last])
+        lines += table(head, body)
+        counts = [
+            f"{what}: {_counts(f, 'plain k')} and {_counts(f, 'learned k')}"
+            for what, f in found.items()
+        ]
+        lines += prose(
+            "Numbers of clusters, told nothing, of plain and of learned fits. "
+            + "; ".join(counts)
+            + "."
+        )
+    noise = [figures for case, figures in rows if case.part == "noise"]
+    if noise:
+        accepted = sum(figures["accepted"] for figures in noise)
+        lines += prose(
+            f"""Pure noise, 150 × 30, of six laws: weights were learned in {accepted} of
+            {len(noise)} draws."""
+        )
+    tables = of_part(rows, "tables")
+    if tables:
+        lines += ["Measured tables, where most features tell something:", ""]
+        head = ["table", "n × d", "plain", "learned", "told nothing: plain", "learned"]
+        head += ["features kept", "only_if_none", "s"]
+        body = []
+        for what, (f,) in tables.items():
+            kept = "keeps equal weights" if f["rule"].startswith("refused") else "learns"
+            body.append(
+                [
+                    what,
+                    f"{f['n']} × {f['d']}",
+                    *(f"{f[name]:.3f}" for name in ("plain", "learned", "plain told nothing")),
+                    f"{f['learned told nothing']:.3f}",
+                    f"{f['kept']}",
+                    kept,
+                    f"{f['seconds']:.0f}",
+                ]
+            )
+        every = [f for (f,) in tables.values()]
+        names = ("plain", "learned", "plain told nothing", "learned told nothing")
+        body.append(["mean", "", *(mean(every, name) for name in names), "", "", ""])
+        lines += table(head, body)
+        lines += prose(
+            """Where most features tell something, the strongest community of features hides the
+            others, and learning hurts. Hence `features.learn` is a function that a person calls,
+            not a default, and `only_if_none=True` keeps equal weights where these show
+            structure."""
+        )
+    return lines
+
+
+def _counts(figures: list[Figures], name: str) -> str:
+    return ", ".join(str(figure[name]) for figure in figures)
+
+
+def oracle(rows: Rows) -> list[str]:
+    """Where the oracle inequality is."""
+    lines = ["## A bound on the error", ""]
+    lines += prose(
+        """Theorem 1 as an inequality that holds on any graph and that can be checked on draws is
+        [with the reproduction](reproduction/oracle.md)."""
+    )
+    return lines
+
+
+def write(folder: Path, text: str) -> None:
+    """The page."""
+    (folder / "beyond.md").write_text(text, encoding="utf-8")
