@@ -7,6 +7,7 @@ from sklearn.datasets import make_moons
 from sklearn.metrics import adjusted_rand_score
 
 from convexcluster import KernelConvexClustering
+from convexcluster.datasets import make_rings
 from convexcluster.graph import Graph
 from convexcluster.loops.valleys import between, climb, judge, reach, sides, smooth
 from convexcluster.numerics.boundaries import Boundaries
@@ -282,13 +283,19 @@ def test_labels_do_not_depend_on_the_order_of_the_rows(toy):
     assert (canonical(found) == canonical(labels[order])).all()
 
 
-def test_valleys_do_not_depend_on_the_order_of_the_points():
-    X, _ = groups((60, 40, 60), 4.0)
+@pytest.mark.parametrize("kind", ["touching", "apart"])
+def test_valleys_do_not_depend_on_the_order_of_the_points(kind):
     for seed in range(4):
+        X = (
+            groups((60, 40, 60), 4.0, seed)[0]
+            if kind == "touching"
+            else make_rings(random_state=seed)[0]
+        )
         order = np.random.default_rng(seed).permutation(len(X))
-        a, b = valleys(X, np.ones(160)), valleys(X[order], np.ones(160))
-        np.testing.assert_allclose(a.heights[:6], b.heights[:6], rtol=1e-12)
-        assert (canonical(a.labels()[order]) == canonical(b.labels())).all()
+        for k in (None, 3):
+            a, b = (valleys(rows, np.ones(len(X)), k) for rows in (X, X[order]))
+            np.testing.assert_allclose(a.heights[:8], b.heights[:8], rtol=1e-9, atol=1e-12)
+            assert (canonical(a.labels(k)[order]) == canonical(b.labels(k))).all()
 
 
 def test_floats_that_are_exact_in_single_precision(toy):

@@ -107,9 +107,14 @@ def meet(i, j, rank, parent, highest, lower, ends, met):  # type: ignore[no-unty
 
 @njit(cache=True, nogil=True)
 def bridge(pairs, rank, parent, highest, lower, ends, met):  # type: ignore[no-untyped-def]
-    """Join the parts that never met over the given pairs, in their order."""
+    """Join the parts that never met over the given pairs, in their order; the saddle is the
+    less dense end.
+    """
     for t in range(len(pairs)):
-        met = meet(pairs[t, 0], pairs[t, 1], rank, parent, highest, lower, ends, met)
+        i, j = pairs[t]
+        if rank[i] < rank[j]:
+            i, j = j, i
+        met = meet(i, j, rank, parent, highest, lower, ends, met)
     for i in range(len(parent)):
         find(parent, i)
 

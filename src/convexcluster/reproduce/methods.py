@@ -213,11 +213,11 @@ def _scnr(X: Floats, k: int, params: Params) -> Any:
 
 
 def _default_cut(estimator: Any) -> Callable[[Floats, int], Defaults]:
-    """The k that an estimator of this package finds, and the same tree cut at the k told."""
+    """The labels of an estimator of this package that finds k, and of one that is told k."""
 
     def default(X: Floats, k: int) -> Defaults:
-        model = clone(estimator).fit(X)
-        return {"found": model.labels_, "told": cut(model.linkage_, k)}
+        told = clone(estimator).set_params(n_clusters=k)
+        return {"found": clone(estimator).fit_predict(X), "told": told.fit_predict(X)}
 
     return default
 

@@ -250,7 +250,8 @@ def at_scale(land: Landscape, size: int, least: float = LEAST) -> Scale:
     ends = np.empty((n, 2), dtype=np.int64)
     reach(land.near, land.lengths, land.masses, float(size), radius, slope, count)
     smooth(land.near, count, slope, flat)
-    order = np.argsort(radius, kind="stable")
+    # two points that are each other's farthest neighbour have one radius: who is nearer to the rest
+    order = np.lexsort((-slope, radius))
     rank, parent, highest = ranks(order), np.arange(n), np.arange(n)
     met = climb(land.near, count, order, rank, uphill, basin, parent, highest, lower, ends)
     modes = np.flatnonzero(uphill == np.arange(n))
