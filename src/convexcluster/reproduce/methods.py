@@ -212,7 +212,7 @@ def _scnr(X: Floats, k: int, params: Params) -> Any:
     )
 
 
-def _default_cut(estimator: Any) -> Callable[[Floats, int], Defaults]:
+def _default_fits(estimator: Any) -> Callable[[Floats, int], Defaults]:
     """The labels of an estimator of this package that finds k, and of one that is told k."""
 
     def default(X: Floats, k: int) -> Defaults:
@@ -248,12 +248,12 @@ METHODS: dict[str, Contender] = {
             for sigma2, neighbors in ((1.0, 3), (4.0, 6))
         ],
         _kcc,
-        _default_cut(KernelConvexClustering(random_state=SEED)),
+        _default_fits(KernelConvexClustering(random_state=SEED)),
     ),
     "Convex": Contender(
         combinations(sigma2=[1.0, 4.0], neighbors=[3, 6, 10, 15]),
         _convex,
-        _default_cut(ConvexClustering(random_state=SEED)),
+        _default_fits(ConvexClustering(random_state=SEED)),
     ),
     "k-means": _told(combinations(seed=list(range(SETTINGS)), n_init=[1]), _kmeans),
     "Spectral": _told(
