@@ -80,6 +80,12 @@ BEARABLE_OF_LOST = 0.25
 # Cells that may be added so, as a share of those there are: the path on them takes as much longer.
 SPARE_CELLS = 0.5
 
+# Points up to which the path is asked too where the density has valleys: curves of few samples are
+# thin, and their neighbours at any scale lie across gaps. It is followed if its clusters stand out
+# by this share of how far those of the valleys do; with 1, a circle around groups is cut to pieces
+# in one draw of ten, with half of it background makes clusters.
+FEW_POINTS, AS_CLEAR = 1_000, 0.7
+
 # Fused clusters for each label up to which a proof of the labels is tried. Beyond, cores are small
 # parts of their labels, and looking for them takes longer than all the rest of a fit.
 NEARLY = 4.0
@@ -191,6 +197,8 @@ def fit(rows: Rows, settings: Settings, groups: Ints | None = None) -> Fit:
     while True:
         found = find_valleys(points, settings) if links is None else None
         nearest = nearest_points(points, own, settings)
+        if found is not None and len(points) <= FEW_POINTS:
+            found = clearer(points, own, nearest, found, settings)
         graph, wide = build_penalty(points, own, settings, nearest, found)
         problem = Problem(points.Z, graph.edges, graph.weights, 0.0, points.masses)
         if links is not None:
@@ -312,6 +320,25 @@ def find_valleys(points: Points, settings: Settings) -> Boundaries | None:
     if found is None or (found.count == 1 if k is None else found.height(int(k)) <= DISTINCT):
         return None
     return found
+
+
+def clearer(
+    points: Points,
+    own: Graph | None,
+    nearest: Nearest | None,
+    found: Boundaries,
+    settings: Settings,
+) -> Boundaries | None:
+    """The valleys, unless the path shows clusters about as clearly: then None, and it decides."""
+    graph, _ = build_penalty(points, own, settings, nearest)
+    problem = Problem(points.Z, graph.edges, graph.weights, 0.0, points.masses)
+    path = run_path(problem, points, OUTLINE, settings)
+    if not len(path) or path.scale <= 0:
+        return found
+    other = tension(path, graph, dimension(points, settings), settings.min_cluster_size)
+    here, there = (settings.n_clusters or tree.count for tree in (found, other))
+    shown = there > 1 and other.clarity(int(there)) > AS_CLEAR * found.clarity(int(here))
+    return None if shown else found
 
 
 def nearest_points(points: Points, own: Graph | None, settings: Settings) -> Nearest | None:
