@@ -151,7 +151,7 @@ def content(tmp_path_factory):
         ("kernel", "os.system", "kernel 'os.system' is unknown"),
         ("solver", "os.system", "solver must be one of"),
         ("n_clusters", -3, "n_clusters must be a whole number"),
-        ("weights", "x", "weights 'x' are unknown"),
+        ("weights", "x", "weights must be one of"),
     ],
 )
 def test_names_and_numbers_are_checked_when_a_model_is_loaded(

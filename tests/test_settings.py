@@ -10,9 +10,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from convexcluster import ConvexClustering, KernelConvexClustering
+from convexcluster import ConvexClustering, KernelConvexClustering, solve, solve_path
 from convexcluster.out_of_core import fit_large
+from convexcluster.path.solve import RULES as path_rules
 from convexcluster.settings import AXES, PLANE_AXES, RULES, Settings
+from convexcluster.solvers import RULES as solver_rules
 from convexcluster.tuning import tune
 
 X = np.random.default_rng(0).normal(size=(40, 2))
@@ -203,3 +205,32 @@ def test_an_automatic_path_runs_on_fewer_axes_where_nothing_else_needs_them():
         {"kernel": "precomputed"},
     ):
         assert "axes" not in Settings(**given).embedding_options(5_000, 2), given
+
+
+CHAIN = [[0.0], [1.0], [5.0]], [[0, 1], [1, 2]], [1.0, 1.0]
+OF_PATHS = ["gammas", *path_rules]
+OF_SOLVERS = ["gamma", "masses", *solver_rules]
+
+
+@pytest.mark.parametrize(
+    ("entry", "name"),
+    [*((solve_path, name) for name in OF_PATHS), *((solve, name) for name in OF_SOLVERS)],
+)
+def test_odd_values_are_refused_by_paths_and_solvers_too(entry, name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # some values are names of files
+    refused = 0
+    for value in ODD:
+        given = {name: value} if entry is solve_path else {"gamma": 0.5} | {name: value}
+        sentence = refusal(entry, *CHAIN, **given)
+        if sentence is not None:
+            assert name.removesuffix("s") in sentence
+            assert "\n" not in sentence
+            refused += 1
+    assert refused >= len(ODD) / 2
+
+
+def test_a_path_takes_no_threads_that_are_none():
+    with pytest.raises(ValueError, match="n_jobs must be a number of threads"):
+        solve_path(*CHAIN, n_jobs=0)
+    with pytest.raises(ValueError, match="max_gammas must be a whole number ≥ 1, got 0"):
+        solve_path(*CHAIN, max_gammas=0)
