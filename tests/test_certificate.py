@@ -436,3 +436,6 @@ def test_pairs_held_together_by_no_more_than_rounding_are_not_said_to_be():
     pair = Problem.of([[0.0], [4.0]], [[0, 1]], [1.0], 2.0)
     assert not certified_same(pair).any()
     assert certified_same(pair.at(2.0 * (1 + 1e-12))).all()
+    uneven = Problem.of([[0.0], [4.0]], [[0, 1]], [1.0], 3.2, [1.0, 4.0])  # γ(1 + ¼) = 4
+    assert not certified_same(uneven.at(3.2 * (1 - 1e-12))).any()
+    assert certified_same(uneven.at(3.2 * (1 + 1e-12))).all()
