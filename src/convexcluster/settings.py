@@ -140,6 +140,7 @@ def _matrix(value: Any) -> bool:
 RULES: Rules = {
     "n_clusters": (is_count_or_none, "a whole number ≥ 1, or None"),
     "kernel": (lambda v: isinstance(v, str) or callable(v), "a name or a callable"),
+    "metric": (lambda v: isinstance(v, str) or callable(v), "a name or a callable"),
     "bandwidth": (
         lambda v: is_one_of(v, "auto") or is_positive(v),
         '"auto" or a finite number > 0',
