@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
+import time
 from functools import cache
 from typing import Any
 
@@ -20,6 +21,9 @@ from convexcluster.weights import build_graph
 
 # Longer than the fit takes: some signals come after its end.
 LONGEST = 0.5
+
+# Seconds in which a thread that was told to stop must have ended, on a busy machine too.
+GRACE = 2.0
 
 
 @cache
@@ -61,6 +65,9 @@ def case(rng: np.random.Generator) -> dict[str, int]:
         timer.join()
     finally:
         signal.signal(signal.SIGINT, heard)
+    begin = time.monotonic()
+    while threading.active_count() > threads and time.monotonic() - begin < GRACE:
+        time.sleep(0.01)
     assert threading.active_count() <= threads, "threads were left behind"
     if task in ("fit", "refit"):
         if interrupted:

@@ -418,3 +418,24 @@ def test_rounding_is_the_sum_of_its_three_parts(far):
     # 1 % more for the roundings of δ itself; turns of round-off size differ in all their digits
     share = 1e-9 if far else 0.3
     assert gap_rounding(problem, A, Lam, gap) == pytest.approx(1.01 * delta, rel=share)
+
+
+def test_pairs_apart_by_no_more_than_rounding_are_not_said_to_be():
+    """‖a_i − a_j‖ > R√(1/m_i + 1/m_j) must hold beyond all roundings of both sides."""
+    A = np.array([[0.0], [1.0]])
+    even = Problem.of(A, [[0, 1]], [1.0], 0.1, [2.0, 2.0])  # √(½ + ½) = 1
+    assert not certified_different(even, A, np.nextafter(1.0, 0.0)).any()
+    assert certified_different(even, A, 1.0 - 1e-12).all()
+    uneven = Problem.of(A, [[0, 1]], [1.0], 0.1, [1.0, 4.0])  # √1.25 = 1.118
+    assert certified_different(uneven, A, 0.89).all()
+    assert not certified_different(uneven, A, 0.9).any()
+
+
+def test_pairs_held_together_by_no_more_than_rounding_are_not_said_to_be():
+    """Two points four apart meet at γ = 2: there the two sides are equal."""
+    pair = Problem.of([[0.0], [4.0]], [[0, 1]], [1.0], 2.0)
+    assert not certified_same(pair).any()
+    assert certified_same(pair.at(2.0 * (1 + 1e-12))).all()
+    uneven = Problem.of([[0.0], [4.0]], [[0, 1]], [1.0], 3.2, [1.0, 4.0])  # γ(1 + ¼) = 4
+    assert not certified_same(uneven.at(3.2 * (1 - 1e-12))).any()
+    assert certified_same(uneven.at(3.2 * (1 + 1e-12))).all()

@@ -122,3 +122,11 @@ def test_dual_coefficients_are_the_centroids_of_any_labels(told):
     for t in range(labels.max() + 1):
         mean = np.average(A[labels == t], axis=0, weights=masses[labels == t])
         np.testing.assert_allclose(beta[t] @ Z, mean, atol=1e-5)  # √tol, the error of A
+
+
+def test_dual_coefficients_of_centroids_that_nearly_meet():
+    """A pull of 10³⁰ beside a mass of one leaves no digit of the mass."""
+    problem = Problem.of([[0.0], [1.0], [5.0]], [[0, 1], [1, 2]], [1.0, 1.0], 1.0)
+    beta = dual_coefficients(problem, np.array([[0.0], [1e-30], [1.0]]), np.arange(3))
+    np.testing.assert_allclose(beta[0], beta[1], atol=1e-11)
+    np.testing.assert_allclose(beta.sum(axis=1), 1.0, rtol=1e-12)

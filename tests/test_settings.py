@@ -10,9 +10,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from convexcluster import ConvexClustering, KernelConvexClustering
+from convexcluster import ConvexClustering, KernelConvexClustering, solve, solve_path
 from convexcluster.out_of_core import fit_large
+from convexcluster.path.solve import RULES as path_rules
 from convexcluster.settings import AXES, PLANE_AXES, RULES, Settings
+from convexcluster.solvers import RULES as solver_rules
 from convexcluster.tuning import tune
 
 X = np.random.default_rng(0).normal(size=(40, 2))
@@ -29,6 +31,7 @@ BAD = [
     ({"embedding": "bogus"}, "embedding must be one of auto, "),
     ({"kernel": "bogus"}, "kernel 'bogus' is unknown"),
     ({"kernel_params": {"bogus": 1}}, "has no parameter 'bogus'"),
+    ({"feature_weights": [-1.0, 2.0]}, "feature_weights must be a number ≥ 0 for each feature"),
     ({"bandwidth": -1.0}, 'bandwidth must be "auto" or a finite number > 0, got -1.0'),
     ({"weights": "bogus"}, "weights must be one of knn, "),
     ({"weights": None}, "weights must be one of"),
@@ -49,6 +52,7 @@ BAD = [
     ({"random_state": "x"}, "random_state must be"),
     ({"n_jobs": 0}, "n_jobs must be"),
     ({"verbose": "x"}, "verbose must be"),
+    ({"metric": "bogus"}, "metric 'bogus' is unknown"),
 ]
 # Values that are wrong for most parameters: each is taken, or refused by a sentence that names the
 # parameter, and never an error from further down.
@@ -145,7 +149,7 @@ def test_odd_values_are_taken_or_refused_by_name(name):
         if sentence is not None:
             assert name in sentence
             assert "\n" not in sentence
-            assert len(sentence) < 250
+            assert len(sentence) < 300
             refused += 1
         elif name not in ("n_jobs", "verbose"):  # as many threads as it says
             # a fit takes it as well, or says why these rows do not go with it
@@ -203,3 +207,32 @@ def test_an_automatic_path_runs_on_fewer_axes_where_nothing_else_needs_them():
         {"kernel": "precomputed"},
     ):
         assert "axes" not in Settings(**given).embedding_options(5_000, 2), given
+
+
+CHAIN = [[0.0], [1.0], [5.0]], [[0, 1], [1, 2]], [1.0, 1.0]
+OF_PATHS = ["gammas", *path_rules]
+OF_SOLVERS = ["gamma", "masses", *solver_rules]
+
+
+@pytest.mark.parametrize(
+    ("entry", "name"),
+    [*((solve_path, name) for name in OF_PATHS), *((solve, name) for name in OF_SOLVERS)],
+)
+def test_odd_values_are_refused_by_paths_and_solvers_too(entry, name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # some values are names of files
+    refused = 0
+    for value in ODD:
+        given = {name: value} if entry is solve_path else {"gamma": 0.5} | {name: value}
+        sentence = refusal(entry, *CHAIN, **given)
+        if sentence is not None:
+            assert name.removesuffix("s") in sentence
+            assert "\n" not in sentence
+            refused += 1
+    assert refused >= len(ODD) / 2
+
+
+def test_a_path_takes_no_threads_that_are_none():
+    with pytest.raises(ValueError, match="n_jobs must be a number of threads"):
+        solve_path(*CHAIN, n_jobs=0)
+    with pytest.raises(ValueError, match="max_gammas must be a whole number ≥ 1, got 0"):
+        solve_path(*CHAIN, max_gammas=0)

@@ -276,7 +276,7 @@ BAD = {
     "masses must have shape": {"masses": [1.0]},
     "masses must be finite and > 0": {"masses": [1.0, 0.0]},
     "solver must be one of": {"solver": "newton"},
-    "tol must be finite and > 0": {"tol": 0.0},
+    "tol must be a finite number > 0": {"tol": 0.0},
     "max_iter must be a whole number": {"max_iter": 0},
     "warm must be a Solution": {"warm": "cold"},
     "algorithm1 takes no masses": {"solver": "algorithm1", "masses": [1.0, 2.0]},

@@ -129,9 +129,10 @@ def dual_coefficients(problem: Problem, A: Floats, labels: Ints) -> Floats:
     i, j = problem.edges.T
     across = inner[i] != inner[j]
     distance = np.linalg.norm(A[i[across]] - A[j[across]], axis=1)
-    q = problem.c[across] / distance
     pairs = np.column_stack([inner[i[across]], inner[j[across]]])
     mass = np.bincount(inner, problem.masses).astype(np.float64)
+    # a stronger pull makes M + L_q singular in floats; this one joins centroids to twelve digits
+    q = np.minimum(problem.c[across] / distance, 1e12 * mass.min())
     # rows of the averaging matrix: share of each fused cluster in each cluster of `labels`
     total = np.bincount(labels, problem.masses)
     share = sparse.csr_array((problem.masses / total[labels], (labels, inner)))

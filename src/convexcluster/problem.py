@@ -215,7 +215,7 @@ def check_gamma(gamma: float) -> float:
     """Return γ as a float, finite and ≥ 0."""
     try:
         gamma = float(gamma)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ValueError(f"gamma must be a number ≥ 0, got {gamma!r}") from None
     if not np.isfinite(gamma) or gamma < 0:
         raise ValueError(f"gamma must be finite and ≥ 0, got {gamma}")
@@ -241,5 +241,5 @@ def _numbers(values: ArrayLike, name: str) -> Floats:
         raise ValueError(f"{name} must be real numbers, got complex ones")
     try:
         return np.ascontiguousarray(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"{name} must hold numbers: {error}") from None

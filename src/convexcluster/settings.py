@@ -7,14 +7,13 @@ with a kernel that takes none) is checked by the stage that meets it.
 
 from __future__ import annotations
 
-import reprlib
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, partial
-from numbers import Integral, Real
-from typing import Any, TypeGuard
+from numbers import Real
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -23,6 +22,18 @@ from sklearn.utils import check_random_state
 from .embedding import EMBEDDINGS
 from .graph import Graph
 from .kernels import STATIONARY, Kernel, SumKernel, check_metric, resolve_kernel
+from .numerics.parameters import (
+    THREADS,
+    Rules,
+    check_parameters,
+    is_count,
+    is_count_or_none,
+    is_number,
+    is_one_of,
+    is_positive,
+    is_threads,
+    is_whole,
+)
 from .numerics.progress import Lines, Progress, show_bar
 from .numerics.threads import threads
 from .partition import has_copies, sorted_rows
@@ -105,34 +116,10 @@ def sensible_gap(tol: float, lost: float) -> float:
     return max(tol, min(GAP_SHARE * lost, LOOSEST))
 
 
-def _is_whole(value: Any) -> TypeGuard[int]:
-    return isinstance(value, Integral) and not isinstance(value, bool | np.bool_)
-
-
-def _is_number(value: Any) -> TypeGuard[float]:
-    return isinstance(value, Real) and not isinstance(value, bool | np.bool_)
-
-
-def _count(value: Any) -> bool:
-    return _is_whole(value) and 1 <= value <= sys.maxsize
-
-
-def _maybe_count(value: Any) -> bool:
-    return value is None or _count(value)
-
-
-def _word(value: Any, *words: str) -> bool:
-    return isinstance(value, str) and value in words
-
-
-def _positive(value: Any) -> bool:
-    return _is_number(value) and 0 < value <= sys.float_info.max
-
-
 def _strengths(value: Any) -> bool:
     """Whether this is one γ or a sequence of them."""
     try:
-        if _is_number(value):
+        if is_number(value):
             return check_gamma(value) >= 0
         return not isinstance(value, str | bytes) and len(check_gammas(value)) > 0
     except (TypeError, ValueError, OverflowError):
@@ -151,59 +138,73 @@ def _matrix(value: Any) -> bool:
     return table or sparse.issparse(value) or isinstance(value, list | tuple | Graph)
 
 
-def _shown(value: Any) -> str:
-    """A value on one short line."""
-    return " ".join(reprlib.repr(value).split())
-
-
 # What each parameter may be, and how that is said. What depends on the rows is checked later, and a
 # kernel with its parameters by its own functions.
-RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
-    "n_clusters": (_maybe_count, "a whole number ≥ 1, or None"),
+def _is_weighing(value: Any) -> bool:
+    """Whether feature weights are None or numbers ≥ 0, not all zero."""
+    if value is None:
+        return True
+    try:
+        theta = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        return False
+    return theta.ndim == 1 and bool(np.isfinite(theta).all() and (theta >= 0).all() and theta.any())
+
+
+RULES: Rules = {
+    "n_clusters": (is_count_or_none, "a whole number ≥ 1, or None"),
     "kernel": (lambda v: isinstance(v, str | SumKernel) or callable(v), "a name or a callable"),
-    "bandwidth": (lambda v: _word(v, "auto") or _positive(v), '"auto" or a finite number > 0'),
+    "feature_weights": (
+        _is_weighing,
+        "a number ≥ 0 for each feature, finite and not all zero, or None",
+    ),
+    "metric": (lambda v: isinstance(v, str) or callable(v), "a name or a callable"),
+    "bandwidth": (
+        lambda v: is_one_of(v, "auto") or is_positive(v),
+        '"auto" or a finite number > 0',
+    ),
     "kernel_params": (
         lambda v: v is None or (isinstance(v, Mapping) and all(isinstance(k, str) for k in v)),
         "a dictionary of parameters by their names, or None",
     ),
     "weights": (
-        lambda v: _word(v, *WEIGHTS) or callable(v) or _matrix(v),
+        lambda v: is_one_of(v, *WEIGHTS) or callable(v) or _matrix(v),
         f"one of {', '.join(WEIGHTS)}, a matrix, (edges, weights) or a callable",
     ),
-    "n_neighbors": (_count, "a whole number ≥ 1"),
+    "n_neighbors": (is_count, "a whole number ≥ 1"),
     "weight_bandwidth": (
-        lambda v: _word(v, "auto") or _positive(v),
+        lambda v: is_one_of(v, "auto") or is_positive(v),
         '"auto" or a finite number > 0',
     ),
-    "weight_space": (lambda v: _word(v, *WEIGHT_SPACES), f"one of {', '.join(WEIGHT_SPACES)}"),
+    "weight_space": (lambda v: is_one_of(v, *WEIGHT_SPACES), f"one of {', '.join(WEIGHT_SPACES)}"),
     "gamma": (
         lambda v: v is None or _strengths(v),
         "a finite number ≥ 0, a sequence of at least one, or None",
     ),
-    "embedding": (lambda v: _word(v, *EMBEDDINGS), f"one of {', '.join(EMBEDDINGS)}"),
-    "rank": (_maybe_count, "a whole number ≥ 1, or None"),
-    "embedding_tol": (lambda v: _is_number(v) and 0 <= v < 1, "a number in [0, 1)"),
-    "labels": (lambda v: _word(v, *LABELS), f"one of {', '.join(LABELS)}"),
+    "embedding": (lambda v: is_one_of(v, *EMBEDDINGS), f"one of {', '.join(EMBEDDINGS)}"),
+    "rank": (is_count_or_none, "a whole number ≥ 1, or None"),
+    "embedding_tol": (lambda v: is_number(v) and 0 <= v < 1, "a number in [0, 1)"),
+    "labels": (lambda v: is_one_of(v, *LABELS), f"one of {', '.join(LABELS)}"),
     "selection": (
-        lambda v: _word(v, *SELECTORS) or callable(v),
+        lambda v: is_one_of(v, *SELECTORS) or callable(v),
         f"one of {', '.join(SELECTORS)} or a callable",
     ),
-    "min_cluster_size": (_maybe_count, "a whole number ≥ 1, or None"),
+    "min_cluster_size": (is_count_or_none, "a whole number ≥ 1, or None"),
     "solver": (
-        lambda v: _word(v, *SOLVERS) or callable(v),
+        lambda v: is_one_of(v, *SOLVERS) or callable(v),
         f"one of {', '.join(SOLVERS)} or a callable",
     ),
     "tol": (
-        lambda v: _word(v, "auto") or (_is_number(v) and 0 < v < 1),
+        lambda v: is_one_of(v, "auto") or (is_positive(v) and v < 1),
         '"auto" or a number between 0 and 1',
     ),
-    "max_iter": (_maybe_count, "a whole number ≥ 1, or None"),
+    "max_iter": (is_count_or_none, "a whole number ≥ 1, or None"),
     "certify": (
         lambda v: v is False or (isinstance(v, str) and v in CERTIFY),
         f"one of {', '.join(map(str, CERTIFY))}",
     ),
     "coarsen": (
-        lambda v: isinstance(v, bool) or _word(v, "auto") or _count(v),
+        lambda v: isinstance(v, bool) or is_one_of(v, "auto") or is_count(v),
         '"auto", True, False or a number of cells ≥ 1',
     ),
     "max_memory": (_size, 'a positive number of bytes, such as 4e9 or "4GB", or None'),
@@ -211,16 +212,13 @@ RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
         lambda v: (
             v is None
             or isinstance(v, np.random.RandomState | np.random.Generator)
-            or (_is_whole(v) and 0 <= v < 2**32)
+            or (is_whole(v) and 0 <= v < 2**32)
         ),
         "a whole number from 0 to 2³² − 1, a generator of NumPy or None",
     ),
-    "n_jobs": (
-        lambda v: v is None or (_is_whole(v) and v != 0 and abs(v) <= sys.maxsize),
-        "a number of threads, −1 for all cores, or None",
-    ),
+    "n_jobs": (is_threads, THREADS),
     "verbose": (
-        lambda v: isinstance(v, bool) or (_is_whole(v) and v >= 0) or callable(v),
+        lambda v: isinstance(v, bool) or (is_whole(v) and v >= 0) or callable(v),
         "a whole number ≥ 0 or a callable",
     ),
 }
@@ -274,29 +272,15 @@ class Settings:
         return cls(**given)
 
     def __post_init__(self) -> None:
-        for name, (fits, words) in RULES.items():
-            value = getattr(self, name)
-            if not fits(value):
-                raise ValueError(f"{name} must be {words}, got {_shown(value)}")
+        check_parameters(RULES, vars(self))
         given = 1.0 if self.bandwidth == "auto" else self.bandwidth  # "auto" needs rows
         resolve_kernel(self.kernel, given, self.kernel_params, metric=self.metric)
         self._check_feature_weights()
 
     def _check_feature_weights(self) -> None:
-        if self.feature_weights is None:
-            return
-        if self.kernel_name not in WEIGHED:
+        if self.feature_weights is not None and self.kernel_name not in WEIGHED:
             raise ValueError(
                 f"feature_weights are for the kernels {', '.join(WEIGHED)}, not {self.kernel_name}"
-            )
-        try:
-            theta = np.asarray(self.feature_weights, dtype=np.float64)
-        except (TypeError, ValueError):
-            theta = np.array(np.nan)
-        if theta.ndim != 1 or not np.isfinite(theta).all() or (theta < 0).any() or not theta.any():
-            raise ValueError(
-                "feature_weights must be a number ≥ 0 for each feature, finite and not all zero: "
-                f"{self.feature_weights!r}"
             )
 
     def feature_factors(self, X: Any) -> Floats | None:
@@ -520,11 +504,11 @@ class Settings:
             gone = (size < np.ldexp(1.0, -most)) & (np.asarray(value) != 0)
             if np.any(gone | (size > np.ldexp(1.0, most))):
                 largest = "" if values is None else f", numbers up to {np.abs(values).max():.3g}"
-                shown = f"{value:g}" if _is_number(value) else repr(value)
+                shown = f"{value:g}" if is_number(value) else repr(value)
                 raise ValueError(
                     f"{name}={shown} is out of proportion to X{largest}: change either"
                 )
-            return float(changed) if exponent and _is_number(value) else changed
+            return float(changed) if exponent and is_number(value) else changed
 
         params = dict(self.kernel_params or {})
         lengths = {"bandwidth": self.bandwidth, **params}["bandwidth"]

@@ -86,7 +86,10 @@ def halfway(before: float, gamma: float, k_before: int, k: int) -> float | None:
 
 def check_gammas(gammas: ArrayLike) -> Floats:
     """The user's grid: finite, positive, ascending, without repeats."""
-    grid = np.asarray(gammas, dtype=np.float64)
+    try:
+        grid = np.asarray(gammas, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"gammas must be numbers, got {gammas!r}") from None
     if grid.ndim != 1 or len(grid) == 0:
         raise ValueError("gammas must be a sequence of at least one γ")
     if not np.isfinite(grid).all() or (grid < 0).any():

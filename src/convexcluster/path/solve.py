@@ -13,6 +13,15 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..numerics.parameters import (
+    THREADS,
+    Rules,
+    check_parameters,
+    is_count,
+    is_one_of,
+    is_positive,
+    is_threads,
+)
 from ..numerics.threads import Workers, interruptible, threads
 from ..problem import Problem
 from .checkpoint import Agenda, Checkpoint, fingerprint
@@ -30,6 +39,23 @@ GAMMAS = 40
 
 CERTIFY = ("path", "selected", False)
 RELATIVE_TO = ("scale", "objective")
+
+RULES: Rules = {
+    "tol": (lambda v: is_positive(v) and v < 1, "a number between 0 and 1"),
+    "tol_relative_to": (lambda v: is_one_of(v, *RELATIVE_TO), f"one of {', '.join(RELATIVE_TO)}"),
+    "certify": (
+        lambda v: v is False or is_one_of(v, "path", "selected"),
+        f"one of {', '.join(map(str, CERTIFY))}",
+    ),
+    "n_jobs": (is_threads, THREADS),
+    "callback": (lambda v: v is None or callable(v), "a callable or None"),
+    "checkpoint": (
+        lambda v: v is None or (isinstance(v, str | os.PathLike) and bool(str(v))),
+        "a file or None",
+    ),
+    "max_gammas": (is_count, "a whole number ≥ 1"),
+    "refine": (lambda v: isinstance(v, bool | np.bool_), "True or False"),
+}
 
 
 def solve_path(
@@ -132,12 +158,8 @@ def path_of(
 
     Ctrl-C raises KeyboardInterrupt, unless ``partial`` asks for the steps that were done.
     """
-    if certify not in CERTIFY:
-        raise ValueError(f"certify must be one of {CERTIFY}, got {certify!r}")
-    if tol_relative_to not in RELATIVE_TO:
-        raise ValueError(f"tol_relative_to must be one of {RELATIVE_TO}, got {tol_relative_to!r}")
-    if not 0 < tol < 1:
-        raise ValueError(f"tol must lie between 0 and 1, got {tol}")
+    check_parameters(RULES, locals())
+    tol = float(tol)
     given = problem.Z, problem.edges, problem.weights, problem.masses
     grid = automatic(*given, max_gammas) if gammas is None else check_gammas(gammas)
     parts = Components.of(problem, tol, certify == "path", tol_relative_to == "objective")

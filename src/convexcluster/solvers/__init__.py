@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..certificate import duality_gap
+from ..numerics.parameters import Rules, check_parameters, is_count_or_none, is_one_of, is_positive
 from ..numerics.threads import interruptible
 from ..problem import Floats, Problem, Solution, Status
 from . import admm, algorithm1, ama, auto, mm, ssnal, sweeps
@@ -34,6 +35,15 @@ SOLVERS: dict[str, Solver] = {
     "mm": partial(drive, mm.METHOD),
     "ssnal": partial(drive, ssnal.METHOD),
     "sweeps": partial(drive, sweeps.METHOD),
+}
+
+RULES: Rules = {
+    "solver": (
+        lambda v: is_one_of(v, *SOLVERS) or callable(v),
+        f"one of {', '.join(SOLVERS)} or a callable",
+    ),
+    "tol": (is_positive, "a finite number > 0"),
+    "max_iter": (is_count_or_none, "a whole number ≥ 1, or None"),
 }
 
 
@@ -103,12 +113,11 @@ def solve_problem(
     warm: Solution | None = None,
 ) -> Solution:
     """:func:`solve` for a :class:`Problem` that is already checked."""
-    run = resolve_solver(solver)
+    check_parameters(RULES, locals())
+    run = solver if callable(solver) else SOLVERS[solver]
     check_range(problem)
-    target = check_tol(tol) * problem.scale
+    target = float(tol) * problem.scale
     dual = check_warm(warm, problem)
-    if max_iter is not None and (max_iter != int(max_iter) or max_iter < 1):
-        raise ValueError(f"max_iter must be a whole number ≥ 1, or None, got {max_iter}")
     # A = Z with Λ = 0 is optimal iff γ Σ w‖z_i − z_j‖ = 0: γ = 0, no edges, or equal ends
     still = np.zeros((len(problem.edges), problem.Z.shape[1]))
     if duality_gap(problem, problem.Z, still) == 0.0:
@@ -128,23 +137,6 @@ def check_range(problem: Problem) -> None:
         )
     if problem.gamma > np.finfo(np.float64).max / max(problem.weights.max(initial=0.0), 1.0):
         raise ValueError("gamma · weights overflows: divide the weights by their maximum")
-
-
-def resolve_solver(solver: str | Solver) -> Solver:
-    """Look ``solver`` up, or take a callable as it is."""
-    if callable(solver):
-        return solver
-    if solver not in SOLVERS:
-        raise ValueError(f"solver must be one of {sorted(SOLVERS)} or a callable, got {solver!r}")
-    return SOLVERS[solver]
-
-
-def check_tol(tol: float) -> float:
-    """Return ``tol`` as a float, finite and > 0."""
-    tol = float(tol)
-    if not np.isfinite(tol) or tol <= 0:
-        raise ValueError(f"tol must be finite and > 0, got {tol}")
-    return tol
 
 
 def check_warm(warm: Solution | None, problem: Problem) -> Floats | None:
