@@ -157,7 +157,7 @@ def test_strings_by_edit_distance():
 
 def test_a_model_of_distances_is_saved(tmp_path):
     model = KernelConvexClustering(2, metric="precomputed").fit(D)
-    model.save(tmp_path / "model")
+    model.save(tmp_path / "model", path=True)
     again = convexcluster.load(tmp_path / "model")
     np.testing.assert_array_equal(again.predict(cdist(NEW, X)), model.predict(cdist(NEW, X)))
     np.testing.assert_array_equal(again.transform(D), model.transform(D))
@@ -188,7 +188,7 @@ REFUSED = {
     "no kernel of a distance": (D, {"kernel": "cosine"}, "'cosine' is no function of a distance"),
     "a callable kernel": (D, {"kernel": rbf_kernel}, "is no function of a distance"),
     "unknown": (X, {"metric": "euklid"}, "metric 'euklid' is unknown: use a function"),
-    "no name": (X, {"metric": 2}, "metric 2 is unknown"),
+    "no name": (X, {"metric": 2}, "metric must be a name or a callable, got 2"),
     "of a kernel": (rbf_kernel(X), {"metric": "cosine", "kernel": "precomputed"}, "needs features"),
     "below zero": (X, {"metric": lambda u, v: -1.0}, "must return distances, finite and ≥ 0"),
     "one argument": (X, {"metric": lambda u: 1.0}, "failed on these samples"),

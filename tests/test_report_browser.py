@@ -63,7 +63,7 @@ def fitted():
         gamma_=float(path.gammas[step]),
         embedding_=X,
         linkage_=path.to_linkage(),
-        _embedding=SimpleNamespace(kernel=SimpleNamespace(name="linear")),
+        _embedding=SimpleNamespace(kernel=SimpleNamespace(name="linear", is_precomputed=False)),
         certificate_=SimpleNamespace(
             gap=0.0, relative_gap=2e-8, radius=0.01, embedding_error=0.0, partition="certified"
         ),

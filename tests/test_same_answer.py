@@ -51,9 +51,6 @@ def plain():
     return {name: answer(X) for name, X in DATA.items()}
 
 
-CHOICE = pytest.mark.xfail(strict=True, reason="choice of clusters")
-
-
 def each(test):
     return pytest.mark.parametrize("name", DATA)(test)
 
@@ -111,7 +108,7 @@ def test_sparse_is_dense_where_the_number_is_told(name, form):
     assert answer(form(X), n_clusters=2) == answer(X, n_clusters=2)
 
 
-@pytest.mark.parametrize("name", ["moons", pytest.param("unbalanced", marks=CHOICE)])
+@pytest.mark.parametrize("name", ["moons", "unbalanced"])
 def test_sparse_is_dense(name, plain):
     assert answer(sparse.csr_array(DATA[name])) == plain[name]
 
@@ -153,19 +150,17 @@ def test_any_random_state(name, seed, plain):
 NEAR = make_blobs([39, 39], 2, centers=[[0, 0], [6, 0]], random_state=17)[0]
 
 
-@CHOICE
 def test_rows_of_two_near_blobs_in_any_order():
     orders = [np.random.default_rng(seed).permutation(len(NEAR)) for seed in range(6)]
     found = [answer(NEAR[order], order) for order in orders]
     assert found == 6 * [answer(NEAR)]
 
 
-@CHOICE
 def test_two_near_blobs_with_any_random_state():
     assert [answer(NEAR, random_state=seed) for seed in range(6)] == 6 * [answer(NEAR)]
 
 
-@pytest.mark.parametrize("name", ["moons", "blobs", pytest.param("unbalanced", marks=CHOICE)])
+@pytest.mark.parametrize("name", ["moons", "blobs", "unbalanced"])
 def test_copies_are_weight(name):
     """Every row twice is every row with weight two."""
     X = DATA[name]

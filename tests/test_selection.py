@@ -357,12 +357,7 @@ CURVES = {
 
 
 # The ring around the blobs breaks at thin places in seven of the first twelve draws, and in this.
-BROKEN = pytest.mark.xfail(strict=True, reason="seven clusters of five")
-
-
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=BROKEN if name == "rings" else []) for name in CURVES]
-)
+@pytest.mark.parametrize("name", CURVES)
 def test_curves_are_found_told_nothing(name):
     X, y = CURVES[name](5)
     model = KernelConvexClustering().fit(X)

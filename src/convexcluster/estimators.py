@@ -44,6 +44,7 @@ from .rows import array_rows
 from .selection import Selection
 from .settings import Callback, Settings, scaled_columns
 from .tables.check import PIPELINE, check_table
+from .weights import FEW_FEATURES
 
 # Neighbours unless the user asks. A graph of as few samples as that is complete without a warning.
 DEFAULT_NEIGHBORS = 7
@@ -606,7 +607,8 @@ def check_rows(model: Any, X: Any, *, reset: bool = True) -> Any:
             raise ValueError(
                 f"X holds NaN or infinity in row {row}, column {column}: impute or drop it first"
             )
-        return X
+        # so few columns are points of the plane or of space, and hardly sparse
+        return X.toarray() if X.shape[1] <= FEW_FEATURES else X
     remedy = f"; {PIPELINE.format(model=name)} fills in what is missing"
     check_finite(X, "X", columns=getattr(model, "feature_names_in_", None), remedy=remedy)
     return X

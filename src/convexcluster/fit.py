@@ -83,8 +83,9 @@ SPARE_CELLS = 0.5
 # Points up to which the path is asked too where the density has valleys: curves of few samples are
 # thin, and their neighbours at any scale lie across gaps. It is followed if its clusters stand out
 # by this share of how far those of the valleys do; with 1, a circle around groups is cut to pieces
-# in one draw of ten, with half of it background makes clusters.
-FEW_POINTS, AS_CLEAR = 1_000, 0.7
+# in one draw of ten, with half of it background makes clusters. Told their number, what counts is
+# whether the faintest boundary is about as high.
+FEW_POINTS, AS_CLEAR, AS_HIGH = 1_000, 0.7, 0.9
 
 # Fused clusters for each label up to which a proof of the labels is tried. Beyond, cores are small
 # parts of their labels, and looking for them takes longer than all the rest of a fit.
@@ -336,8 +337,12 @@ def clearer(
     if not len(path) or path.scale <= 0:
         return found
     other = tension(path, graph, dimension(points, settings), settings.min_cluster_size)
-    here, there = (settings.n_clusters or tree.count for tree in (found, other))
-    shown = there > 1 and other.clarity(int(there)) > AS_CLEAR * found.clarity(int(here))
+    k = settings.n_clusters
+    if k is not None:
+        shown = other.height(int(k)) > AS_HIGH * found.height(int(k))
+    else:
+        clear = AS_CLEAR * found.clarity(found.count)
+        shown = other.count > 1 and other.clarity(other.count) > clear
     return None if shown else found
 
 

@@ -146,7 +146,7 @@ def _is_weighing(value: Any) -> bool:
         return True
     try:
         theta = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return False
     return theta.ndim == 1 and bool(np.isfinite(theta).all() and (theta >= 0).all() and theta.any())
 

@@ -62,6 +62,11 @@ SURE, PER_DIMENSION = 0.95, 2.8
 YARD, PLANE_SMALL, INSIDE, QUANTILE = 3.0, 16.0, 1.25, 0.95
 
 
+# Tension between parts of a graph that no edge joins: they are apart at every γ, which is more than
+# a factor e¹⁰ of it.
+FOREVER = 10.0
+
+
 def dimension_of(X: Floats) -> float:
     """Dimension over which the variance of X is spread, (Σλ)²/Σλ², λ the principal variances.
 
@@ -190,7 +195,7 @@ def _merges(path: ClusterPath, graph: Graph, few: bool) -> tuple[Ints, Ints, Flo
     if joined < count - 1:  # parts of the graph that no edge joins never meet
         nodes = first(components(pairs[:joined], count))
         pairs[joined:] = np.column_stack([nodes[:-1], nodes[1:]])
-        heights[joined:] = max(float(width.sum()), heights[:joined].max(initial=0.0))
+        heights[joined:] = max(FOREVER, heights[:joined].max(initial=0.0))
     tensions = np.zeros(len(up))
     tensions[up >= 0] = total[up[up >= 0]]
     return atoms, pairs, np.maximum.accumulate(heights), tensions
