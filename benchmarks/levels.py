@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from benchmarks.stability.data import LAWS, structureless
-from convexcluster.fit import build_penalty, dimension, distinct_points, gap_to_reach, run_path
+from convexcluster.fit import build_penalty, distinct_points, gap_to_reach, run_path, space
 from convexcluster.problem import Problem
 from convexcluster.rows import array_rows
 from convexcluster.selection.tension import surest
@@ -53,9 +53,9 @@ def tension(X: np.ndarray) -> tuple[float, int]:
     graph, _ = build_penalty(points, None, settings)
     problem = Problem(points.Z, graph.edges, graph.weights, 0.0, points.masses)
     path = run_path(problem, points, gap_to_reach(points, problem, settings), settings)
-    d = dimension(points, settings)
-    above, level = surest(path, graph, d)
-    return 1.0 + above / level, tree_of(path, graph, d).count
+    where = space(points, settings)
+    above, level = surest(path, graph, where[1])
+    return 1.0 + above / level, tree_of(path, graph, *where).count
 
 
 Measure = Callable[[np.ndarray], tuple[float, int]]

@@ -333,10 +333,10 @@ def clearer(
     """The valleys, unless the path shows clusters about as clearly: then None, and it decides."""
     graph, _ = build_penalty(points, own, settings, nearest)
     problem = Problem(points.Z, graph.edges, graph.weights, 0.0, points.masses)
-    path = run_path(problem, points, OUTLINE, settings)
+    path = run_path(problem, points, OUTLINE, replace(settings, verbose=0, certify="selected"))
     if not len(path) or path.scale <= 0:
         return found
-    other = tension(path, graph, dimension(points, settings), settings.min_cluster_size)
+    other = tension(path, graph, *space(points, settings), settings.min_cluster_size)
     k = settings.n_clusters
     if k is not None:
         shown = other.height(int(k)) > AS_HIGH * found.height(int(k))
@@ -450,7 +450,7 @@ def choose(
         return select_at(A, fused, gamma, masses=problem.masses, **options)
     if found is None and settings.labels == "auto" and len(path) and path.scale > 0:
         graph = Graph(problem.edges, problem.weights)
-        found = tension(path, graph, dimension(points, settings), settings.min_cluster_size)
+        found = tension(path, graph, *space(points, settings), settings.min_cluster_size)
     return select(
         problem.Z,
         path,
@@ -461,13 +461,16 @@ def choose(
     )
 
 
-def dimension(points: Points, settings: Settings) -> float:
-    """Dimension of the samples in the space in which the graph measures distances."""
+def space(points: Points, settings: Settings) -> tuple[int, float]:
+    """Features of the space in which the graph measures distances, and its dimension.
+
+    The axes of an embedding are many features.
+    """
     features = not (settings.weighs_in_embedding or sparse.issparse(points.X))
     if not features or settings.metric_of_graph(points.X) not in LOOPED:
-        return max(dimension_of(points.Z), FEW_FEATURES + 1e-9)
+        return max(points.Z.shape[1], FEW_FEATURES + 1), dimension_of(points.Z)
     d = int(points.X.shape[1])
-    return float(d) if d <= FEW_FEATURES else max(dimension_of(points.X), FEW_FEATURES + 1e-9)
+    return d, float(d) if d <= FEW_FEATURES else dimension_of(points.X)
 
 
 def _clusters(problem: Problem, settings: Settings) -> int | None:

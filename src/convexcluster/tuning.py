@@ -24,7 +24,7 @@ from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
 
 from .estimators import KernelConvexClustering, check_rows
-from .fit import build_penalty, dimension, distinct_points
+from .fit import build_penalty, distinct_points, space
 from .graph import Graph
 from .kernels import auto_bandwidth, check_metric
 from .numerics.linkage import expand, join, nested_labels
@@ -171,7 +171,7 @@ def _search(judge: Judge, point: dict[str, Any], *problem: Any) -> list[dict[str
     return [{**point, **row} for row in judge.rows(*problem)]
 
 
-Prepared = tuple[Floats, Graph, Floats, Ints, float, Any]
+Prepared = tuple[Floats, Graph, Floats, Ints, tuple[int, float], Any]
 
 # What the points of a fit depend on, and what their graph depends on.
 OF_POINTS = (
@@ -196,8 +196,8 @@ def _prepare(settings: Settings, rows: Rows, shared: dict[Any, Any]) -> Prepared
     if settings.weighs_in_embedding:
         of_graph += of_points
     graph = once(of_graph, lambda: build_penalty(points, None, settings)[0])
-    space = dimension(points, settings)
-    return points.Z, graph, points.masses, points.index, space, settings.gamma
+    where = space(points, settings)
+    return points.Z, graph, points.masses, points.index, where, settings.gamma
 
 
 class Judge:
@@ -211,12 +211,12 @@ class Judge:
             self.k_max = max_clusters or max(10, 3 * (int(classes.max()) + 1))
 
     def rows(
-        self, Z: Floats, graph: Graph, masses: Floats, index: Ints, space: float, gamma: Any
+        self, Z: Floats, graph: Graph, masses: Floats, index: Ints, where: Any, gamma: Any
     ) -> Iterator[dict[str, Any]]:
         """Best k and its score for the tree of tensions (γ nan) and, with classes, for every γ."""
         problem = Problem.of(Z, graph.edges, graph.weights, 0.0, masses)
         path = path_of(problem, gamma, tol=SEARCH_TOL, refine=False)
-        tree = tension(path, graph, space)
+        tree = tension(path, graph, *where)
         if self.classes is None:
             chosen = select(Z, path, tree, method=self.scoring)
             score = float(np.max(chosen.table["score"])) if chosen.table else 0.0

@@ -72,9 +72,10 @@ class Answers:
         −log( Σⱼ mⱼ k(xᵢ, xⱼ) / Σⱼ mⱼ ), minus the log density in the kernel's bandwidth, for the
         kernels rbf, laplacian and matern. Others may be negative: there it is the distance to the
         ``n_neighbors``-th neighbour, as it is where distances are given. Samples above
-        Q₃ + 1.5(Q₃ − Q₁), with Q₁ and Q₃ the quartiles of the scores, are outliers by Tukey's rule. Samples that were grouped into cells have the
-        score of their cell. See also ``sklearn.neighbors.LocalOutlierFactor``, which compares a
-        sample's density with that of its neighbours.
+        Q₃ + 1.5(Q₃ − Q₁), with Q₁ and Q₃ the quartiles of the scores, are outliers by Tukey's rule.
+        Samples that were grouped into cells have the score of their cell. See also
+        ``sklearn.neighbors.LocalOutlierFactor``, which compares a sample's density with that of its
+        neighbours.
         """
         check_is_fitted(self)
         vote, kernel = self._vote, self._embedding.kernel

@@ -92,7 +92,11 @@ def spread(path: ClusterPath, step: int) -> float:
 
 
 def tension(
-    path: ClusterPath, graph: Graph, dimension: float, least: float | None = None
+    path: ClusterPath,
+    graph: Graph,
+    n_features: float,
+    dimension: float | None = None,
+    least: float | None = None,
 ) -> Boundaries:
     """The boundaries that a path holds apart, in units of what it takes to stand.
 
@@ -101,8 +105,10 @@ def tension(
     path : ClusterPath
     graph : Graph
         That of its penalty, with samples numbered alike.
-    dimension : float
-        Of the samples, see :func:`dimension_of`; at most three is the plane or space.
+    n_features : int
+        At most three are the plane or space.
+    dimension : float, optional
+        Of the samples, see :func:`dimension_of`; by default as many as there are features.
     least : float, optional
         Least mass of a cluster.
 
@@ -120,7 +126,8 @@ def tension(
 
     check_complete(path)
     least = LEAST if least is None else float(least)
-    few = dimension <= PLANAR
+    few = n_features <= PLANAR
+    dimension = n_features if dimension is None else dimension
     atoms, pairs, heights, edges = _merges(path, graph, few)
     mass = np.bincount(atoms, path.masses).astype(np.float64)
     share = np.empty(len(pairs))
