@@ -248,10 +248,12 @@ def test_others_must_be_clear(solved):
 def test_confidence_rises_with_the_distance_from_the_level():
     sure = [confidence(ladder(h, 0.3), 2) for h in (0.5, 1.0, 2.0, 4.0)]
     assert sure == sorted(sure)
-    assert sure[1] == 0.5
+    assert sure[1] == pytest.approx(1 / (1 + np.exp(-0.2)))
+    assert confidence(ladder(2.0, 0.3), 2, fused=8) < sure[2]
     none = [confidence(ladder(h, 0.1), 1) for h in (2.0, 1.0, 0.5)]
     assert none == sorted(none)
-    assert confidence(ladder(5.0, 0.99), 2) < 0.6 < confidence(ladder(5.0, 0.3), 2)
+    assert confidence(ladder(1.2, 1.1), 2) < confidence(ladder(1.2, 0.3), 2) < 0.9
+    assert confidence(ladder(5.0, 0.3), 2) > 0.9
 
 
 @pytest.mark.parametrize("d", [2, 6])

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..labels import cut, elbow_scores, sse_curve, ward_tree
-from ..numerics.boundaries import Boundaries
+from ..numerics.boundaries import FAINT, Boundaries
 from ..numerics.linkage import join
 from ..optional import need
 from ..partition import canonical, first
@@ -278,15 +278,26 @@ def _layers(path: ClusterPath, boundaries: Boundaries, chosen: int) -> tuple[Lay
             if (path.labels(step=int(t)) == canonical(labels)).all()
         ]
         ends = (float(path.gammas[steps[0]]), float(path.gammas[steps[-1]])) if steps else None
-        layers.append(Layer(k, labels, ends or (np.nan, np.nan), confidence(boundaries, k)))
+        fused = int(path.labels(gamma=gamma_of(path, labels)).max()) + 1
+        sure = confidence(boundaries, k, fused)
+        layers.append(Layer(k, labels, ends or (np.nan, np.nan), sure))
     return tuple(layers)
 
 
-def confidence(boundaries: Boundaries, k: int) -> float:
-    """How sure k clusters are, 0 to 1, from how far the boundaries are from the level."""
-    kept, dropped = boundaries.height(k), boundaries.height(k + 1)
-    margin = min(np.log(max(kept, 1e-3)), -np.log(max(dropped, 0.25)))
-    return float(1.0 / (1.0 + np.exp(-4.0 * margin)))
+def confidence(boundaries: Boundaries, k: int, fused: int | None = None) -> float:
+    """How sure k clusters are, 0 to 1: σ(0.2 + 2.8 log h − 0.5 log(f/k)).
+
+    h is the height of the faintest boundary that is kept, in levels, and f the number of fused
+    clusters that the labels join, by default k. Of one cluster h is one over the clearest boundary.
+    Of two numbers of clusters that stand nearly alike neither is sure: h is at most the clarity of
+    k. The three constants were fitted so that nine of ten answers of 0.9 and more agree with the
+    truth (ARI ≥ 0.9) on toys and tables; ``benchmarks/stability`` counts on other draws.
+    """
+    dropped = max(boundaries.height(k + 1), FAINT)
+    height = min(boundaries.height(k), boundaries.clarity(k) ** 2) if k > 1 else 1.0 / dropped
+    joined = np.log((k if fused is None else fused) / k)
+    value = 0.2 + 2.8 * np.log(max(height, 1e-3)) - 0.5 * joined
+    return float(1.0 / (1.0 + np.exp(-value)))
 
 
 def _alike(path: ClusterPath) -> Selection:
