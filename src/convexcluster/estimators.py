@@ -79,7 +79,7 @@ class KernelConvexClustering(
         features, Manhattan for the graph of more, and what the kernel's formula says.
     feature_weights : array-like of shape (n_features,), optional
         θ ≥ 0, up to a factor: how much each feature counts in the distances of the kernel and of
-        the graph, Σ θ_f (x_f − y_f)² with rbf and linear, Σ θ_f |x_f − y_f| with laplacian, in
+        the graph, Σ θ_f (x_f − y_f)² with rbf and linear, ``Σ θ_f |x_f − y_f|`` with laplacian, in
         which Σ θ_f = n_features. :func:`convexcluster.features.learn` finds them. The certificate
         is about the clustering with these weights, not about the weights.
     weights : str, sparse matrix, (edges, weights) or callable
@@ -608,7 +608,7 @@ def check_rows(model: Any, X: Any, *, reset: bool = True) -> Any:
                 f"X holds NaN or infinity in row {row}, column {column}: impute or drop it first"
             )
         # so few columns are points of the plane or of space, and hardly sparse
-        return X.toarray() if X.shape[1] <= FEW_FEATURES else X
+        return entries.toarray() if entries.shape[1] <= FEW_FEATURES else X
     remedy = f"; {PIPELINE.format(model=name)} fills in what is missing"
     check_finite(X, "X", columns=getattr(model, "feature_names_in_", None), remedy=remedy)
     return X

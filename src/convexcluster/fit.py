@@ -316,11 +316,17 @@ def find_valleys(points: Points, settings: Settings) -> Boundaries | None:
     asked = settings.labels == "auto" and not settings.one_gamma
     if not (features and asked and settings.automatic_graph) or settings.weighs_in_embedding:
         return None
-    k, least = settings.n_clusters, float(settings.min_cluster_size or LEAST)
-    found = valleys(points.X, points.masses, k, least)
+    k = settings.n_clusters
+    found = valleys(points.X, points.masses, k, least_mass(points, settings))
     if found is None or (found.count == 1 if k is None else found.height(int(k)) <= DISTINCT):
         return None
     return found
+
+
+def least_mass(points: Points, settings: Settings) -> float:
+    """Least mass of a cluster: so many rows, or of weights below one so many mean weights."""
+    rows = float(settings.min_cluster_size or LEAST)
+    return rows * min(1.0, float(points.masses.mean()))
 
 
 def clearer(
@@ -336,7 +342,7 @@ def clearer(
     path = run_path(problem, points, OUTLINE, replace(settings, verbose=0, certify="selected"))
     if not len(path) or path.scale <= 0:
         return found
-    other = tension(path, graph, *space(points, settings), settings.min_cluster_size)
+    other = tension(path, graph, *space(points, settings), least_mass(points, settings))
     k = settings.n_clusters
     if k is not None:
         shown = other.height(int(k)) > AS_HIGH * found.height(int(k))
@@ -450,7 +456,7 @@ def choose(
         return select_at(A, fused, gamma, masses=problem.masses, **options)
     if found is None and settings.labels == "auto" and len(path) and path.scale > 0:
         graph = Graph(problem.edges, problem.weights)
-        found = tension(path, graph, *space(points, settings), settings.min_cluster_size)
+        found = tension(path, graph, *space(points, settings), least_mass(points, settings))
     return select(
         problem.Z,
         path,
