@@ -511,7 +511,8 @@ def prove_choice(
 ) -> tuple[Selection, Claim | None, Cores | None]:
     """What is proved of the labels in the full space, and the choice at a γ where it holds.
 
-    Labels that join many fused clusters are no clusters of the optimum: nothing is tried then.
+    Labels that join many fused clusters are no clusters of the optimum: nothing is tried then, nor
+    where points are many and the path never has the labels.
     """
     if not settings.certify:
         return choice, None, None
@@ -523,6 +524,8 @@ def prove_choice(
     solve = partial(solve_problem, tol=SHARP)
     guesses = [(float(g), path.labels(step=q)) for q, g in enumerate(path.gammas)]
     likely = np.array([g for g, fused in guesses if (fused == wanted).all()])
+    if not len(likely) and len(points) > FEW_POINTS:
+        return choice, None, None
     options: dict[str, Any] = {"likely": likely, "movable": movable, "solve": solve}
     claim = prove_labels(space, graph, masses, labels, choice.gamma, path.gammas, **options)
     if claim.whole or points.coarse:

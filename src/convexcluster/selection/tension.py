@@ -210,14 +210,12 @@ def _merges(path: ClusterPath, graph: Graph, few: bool) -> tuple[Ints, Ints, Flo
 
 def _counting_steps(path: ClusterPath, few: bool) -> Ints:
     """Steps at which γ counts and more than one cluster is left; at least one step."""
-    if few:
-        begun = path.n_clusters <= HALF_GROUPS * path.n_samples
-    else:
-        begun = np.ones(len(path), dtype=bool)
-        for step in range(len(path) - 1, -1, -1):  # the spread falls as γ rises
+    begun = path.n_clusters <= HALF_GROUPS * path.n_samples
+    if not few:  # the spread falls as γ rises; of few axes it is that of the clusters, and late
+        for step in range(len(path) - 1, -1, -1):
             if spread(path, step) > HALF_SPREAD:
-                begun[: step + 1] = False
                 break
+            begun[step] = True
     steps = np.flatnonzero(begun & (path.n_clusters > 1) & (path.gammas > 0))
     return steps if len(steps) else np.array([len(path) - 1])
 
