@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_iris, make_circles, make_moons
+from sklearn.datasets import load_iris, make_blobs, make_circles, make_moons
 from sklearn.metrics import normalized_mutual_info_score
 
 from convexcluster import ConvexClustering, KernelConvexClustering, solve_path
@@ -375,3 +375,10 @@ def test_curves_are_found_told_k(name):
         X, y = CURVES[name](seed)
         labels = KernelConvexClustering(int(y.max()) + 1).fit_predict(X)
         assert normalized_mutual_info_score(y, labels) == pytest.approx(1), seed
+
+
+def test_a_proof_moves_gamma_to_none_at_which_labels_cut_what_has_fused():
+    X, _ = make_blobs(120, 2, centers=4, cluster_std=2.0, random_state=0)
+    model = KernelConvexClustering(6).fit(X)
+    fused = model.path_.labels(gamma=model.gamma_)
+    assert all(len(set(model.labels_[fused == t])) == 1 for t in range(fused.max() + 1))

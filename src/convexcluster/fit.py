@@ -523,6 +523,8 @@ def prove_choice(
         return choice, None, None
     solve = partial(solve_problem, tol=SHARP)
     guesses = [(float(g), path.labels(step=q)) for q, g in enumerate(path.gammas)]
+    # the proof moves γ to no other than one at which every fused cluster lies inside one label
+    guesses = [(g, fused) for g, fused in guesses if (wanted == wanted[first(fused)][fused]).all()]
     likely = np.array([g for g, fused in guesses if (fused == wanted).all()])
     if not len(likely) and len(points) > FEW_POINTS:
         return choice, None, None
