@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from concurrent.futures import CancelledError
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -167,6 +167,23 @@ def test_workers_stop_when_their_block_is_left():
     stop_if_asked()  # this thread is nobody's worker
 
 
+def test_ctrl_c_while_workers_end_leaves_none_of_them(monkeypatch):
+    shutdown, calls = ThreadPoolExecutor.shutdown, []
+
+    def interrupted(self, *args, **options):
+        calls.append(options)
+        if len(calls) == 1:
+            press()
+        shutdown(self, *args, **options)
+
+    monkeypatch.setattr(ThreadPoolExecutor, "shutdown", interrupted)
+    threads = threading.active_count()
+    with pytest.raises(KeyboardInterrupt), Workers(2) as workers:
+        assert workers.submit(abs, -1).result() == 1
+    assert threading.active_count() == threads
+    assert len(calls) == 2
+
+
 # a path that is not whole
 
 
@@ -200,6 +217,24 @@ def test_a_search_stops(moons, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         tune(moons[:60], grid={"bandwidth": [0.5, 1.0, 2.0]})
     assert len(calls) == 1
+
+
+def test_threads_of_a_search_are_those_that_ctrl_c_ends(moons, monkeypatch):
+    names = set()
+
+    def score(y, labels):
+        names.add(threading.current_thread().name)
+        stop_if_asked()
+        if len(names) == 2:
+            press()
+        time.sleep(0.001)
+        return 0.0
+
+    threads, y = threading.active_count(), np.arange(60) % 2
+    with pytest.raises(KeyboardInterrupt):
+        tune(moons[:60], y, grid={"bandwidth": [0.5, 1.0, 2.0]}, scoring=score, n_jobs=2)
+    assert threading.active_count() == threads
+    assert all(name.startswith("ThreadPoolExecutor") for name in names)
 
 
 # checkpoints

@@ -18,7 +18,8 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import Parallel, delayed, effective_n_jobs
+from joblib.parallel import ThreadingBackend, get_active_backend
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
@@ -28,6 +29,7 @@ from .fit import build_penalty, distinct_points, space
 from .graph import Graph
 from .kernels import auto_bandwidth, check_metric
 from .numerics.linkage import expand, join, nested_labels
+from .numerics.threads import Workers, interruptible
 from .optional import need
 from .partition import canonical
 from .path.clusterpath import ClusterPath
@@ -158,12 +160,24 @@ def tune(
     data = array_rows(rows, np.ones(rows.shape[0]))
     problems = [_prepare(replace(base, **point), data, shared) for point in points]
 
-    # threads share the problems; a backend set by joblib.parallel_config has precedence
-    each = Parallel(n_jobs=n_jobs, prefer="threads")
-    parts = each(delayed(_search)(judge, point, *p) for point, p in zip(points, problems))
-    found = [row for part in parts for row in part]
+    jobs = [(judge, point, *problem) for point, problem in zip(points, problems)]
+    found = [row for part in _search_all(jobs, n_jobs) for row in part]
     found.sort(key=lambda row: -row["score"])
     return _refit(model, X, classes, found, judge)
+
+
+def _search_all(jobs: list[tuple[Any, ...]], n_jobs: int | None) -> Iterable[Any]:
+    """``_search(*job)`` of every job, in threads that share the problems.
+
+    They are our own: an interrupted ``Parallel`` may leave threads behind, which wait for ever. A
+    backend of other workers that was set by ``joblib.parallel_config`` has precedence.
+    """
+    if effective_n_jobs(n_jobs) == 1:
+        return (_search(*job) for job in jobs)
+    if not isinstance(get_active_backend(prefer="threads")[0], ThreadingBackend):
+        return Parallel(n_jobs=n_jobs)(delayed(_search)(*job) for job in jobs)
+    with interruptible(), Workers(effective_n_jobs(n_jobs)) as workers:
+        return list(workers.map(lambda job: _search(*job), jobs))
 
 
 def _search(judge: Judge, point: dict[str, Any], *problem: Any) -> list[dict[str, Any]]:

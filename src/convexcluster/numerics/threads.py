@@ -98,6 +98,10 @@ class Workers(ThreadPoolExecutor):
             self.stop.set()
         try:
             self.shutdown(wait=True, cancel_futures=kind is not None)
+        except BaseException:  # Ctrl-C in here, perhaps before the threads were told to end
+            self.stop.set()
+            self.shutdown(wait=True, cancel_futures=True)
+            raise
         finally:
             _blas.leave()
 
