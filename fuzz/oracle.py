@@ -18,8 +18,12 @@ from typing import Any
 import numpy as np
 from flint import arb, arb_mat, ctx
 
-# Bits: the Hessian's condition is about c/μ, and twice its digits are needed.
-BITS = 400
+# Bits: the Hessian's condition is about c/μ, and twice its digits are needed. Where γ is just enough
+# to fuse, the path of minimisers is lost with 400 bits and followed with more.
+BITS = (400, 800, 1600)
+
+# The radius over the size of Z that is good enough: below what double precision can tell.
+GOOD = 1e-18
 
 # The last μ over the size of Z; the radius is about its root.
 LAST_MU = 1e-48
@@ -54,9 +58,13 @@ def _square(x: list[Any]) -> Any:
 
 def optimum(Z: np.ndarray, edges: np.ndarray, c: np.ndarray, masses: np.ndarray) -> Optimum:
     """Solve; c = γ w."""
-    before, ctx.prec = ctx.prec, BITS
+    before, size = ctx.prec, float(np.linalg.norm(np.sqrt(masses)[:, None] * (Z - Z.mean(axis=0))))
     try:
-        return _optimum(Z, edges, c, masses)
+        for ctx.prec in BITS:
+            found = _optimum(Z, edges, c, masses)
+            if found.radius <= GOOD * size:
+                break
+        return found
     finally:
         ctx.prec = before
 
@@ -132,7 +140,7 @@ def _proved(A, lam, z, m, ends, caps) -> Optimum:  # type: ignore[no-untyped-def
         length = _square(dual).sqrt()
         # a hair inside the ball, so that the dual is feasible for certain
         inside = length < cap or length == 0
-        shrink = arb(1) if inside else cap / length * (1 - arb(2) ** -(BITS // 2))
+        shrink = arb(1) if inside else cap / length * (1 - arb(2) ** -(ctx.prec // 2))
         dual = [(x * shrink) for x in dual]
         d = [x - y for x, y in zip(A[i], A[j])]
         slack += cap * _square(d).sqrt()

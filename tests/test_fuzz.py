@@ -54,6 +54,13 @@ def test_the_oracle_proves_its_radius():
             assert problem.objective(near) >= F - 1e-12 * max(F, problem.scale)
 
 
+def test_the_oracle_takes_more_digits_where_fusion_only_just_happens():
+    """γ is the least that fuses a chain: with 400 bits alone the radius was twice the data."""
+    problem = problem_of(np.random.default_rng([106, 3]))
+    found = optimum(problem.Z, problem.edges, problem.c, problem.masses)
+    assert found.radius <= 1e-18 * np.sqrt(2 * problem.scale)
+
+
 def test_a_broken_promise_is_a_command_that_repeats_it(monkeypatch, capsys):
     def case(rng):
         if rng.integers(3) == 0:
