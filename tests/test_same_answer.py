@@ -160,7 +160,35 @@ def test_two_near_blobs_with_any_random_state():
     assert [answer(NEAR, random_state=seed) for seed in range(6)] == 6 * [answer(NEAR)]
 
 
-@pytest.mark.parametrize("name", ["moons", "blobs", "unbalanced"])
+# three blobs of 24 rows in a line and two that touch: the answer with copies was another one
+FAINT = {
+    "three": make_blobs(73, 2, centers=3, random_state=5)[0],
+    "touching": make_blobs([39, 39], 2, centers=[[0, 0], [6, 0]], random_state=17)[0],
+}
+
+
+@pytest.mark.parametrize("name", [*DATA, *FAINT])
+def test_every_row_twice_is_every_row_once(name):
+    """What is a cluster by its size alone counts distinct rows, not copies."""
+    X = (DATA | FAINT)[name]
+    once, n = answer(X), len(X)
+    labels, *others = answer(np.r_[X, X])
+    assert (labels[:n], *others) == once
+    assert (labels[n:], *others) == once
+
+
+@each
+def test_some_copies_are_weights(name):
+    """Rows with any number of copies are rows with these weights."""
+    X = DATA[name]
+    counts = np.random.default_rng(0).integers(1, 4, len(X))
+    heavy = KernelConvexClustering().fit(X, sample_weight=counts)
+    copied = KernelConvexClustering().fit(np.repeat(X, counts, axis=0))
+    np.testing.assert_array_equal(copied.labels_, np.repeat(heavy.labels_, counts))
+    assert copied.selection_.verdict == heavy.selection_.verdict
+
+
+@each
 def test_copies_are_weight(name):
     """Every row twice is every row with weight two."""
     X = DATA[name]

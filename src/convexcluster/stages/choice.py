@@ -135,9 +135,14 @@ def solve_one(
 
 
 def least_mass(points: Points, settings: Settings) -> float:
-    """Least mass of a cluster: so many rows, or of weights below one so many mean weights."""
-    rows = float(settings.min_cluster_size or LEAST)
-    return rows * min(1.0, float(points.masses.mean()))
+    """Least mass of a cluster: so many rows, or of weights below one so many mean weights.
+
+    The automatic number counts points, of which each has some neighbours: where all rows are
+    there twice, or weigh two, it is twice as large, and the answer is that without copies.
+    """
+    rows, least = settings.min_cluster_size, float(points.masses.min())
+    most = 1.0 if rows else max(1.0, least)
+    return float(rows or LEAST) * min(most, float(points.masses.mean()))
 
 
 def _clusters(problem: Problem, settings: Settings) -> int | None:
