@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from flint import arb, arb_mat, ctx
 
-# Bits: the Hessian's condition is about c/μ, and twice its digits are needed. Where γ is just enough
+# Bits: the Hessian's condition is about c/μ, and twice its digits are needed. Where γ just suffices
 # to fuse, the path of minimisers is lost with 400 bits and followed with more.
 BITS = (400, 800, 1600)
 

@@ -112,3 +112,11 @@ def test_integers_that_collapse_are_refused(values, dtype):
 def test_large_integers_that_stay_apart_are_taken():
     rows = (X[:, :1] * 10).astype(np.int64) * 2**50
     assert KernelConvexClustering(2).fit(rows).n_clusters_ == 2
+
+
+@pytest.mark.parametrize("returned", [None, "x", [1.0, 2.0], {"k": 1}, np.full((60, 60), np.nan)])
+@pytest.mark.parametrize("parameter", ["kernel", "metric", "weights", "selection", "solver"])
+def test_a_function_that_returns_something_else_is_named(parameter, returned):
+    sentence = refused(X, **{parameter: lambda *_, **__: returned})
+    assert sentence.startswith(parameter)
+    assert "\n" not in sentence

@@ -133,6 +133,21 @@ def test_every_selector_finds_three_clear_groups(solved, method):
         assert chosen.table["score"][2] == chosen.table["score"].max()
 
 
+@pytest.mark.parametrize(
+    "returned", [None, 3, "many", [1.0, 2.0], [[1.0]], {"k": 1}, np.full(7, np.nan), object()]
+)
+def test_a_callable_that_returns_no_scores_is_refused(solved, returned):
+    Z, _, path, tree = solved
+
+    def mine(candidates):
+        if isinstance(returned, np.ndarray):
+            return np.full(candidates.k_max, np.nan)
+        return returned
+
+    with pytest.raises(ValueError, match=r"return one score for each k .* mine ret"):
+        select(Z, path, tree, method=mine)
+
+
 def test_a_callable_selects_too(solved):
     X, _, path, tree = solved
 

@@ -66,7 +66,7 @@ def distances(X: Samples, Y: Samples | None, metric: Any) -> Floats:
     check_memory(8.0 * n * m, what, 'use metric="auto", "euclidean" or "manhattan"')
     try:
         D = np.asarray(pairwise_distances(X, Y, metric=metric), dtype=np.float64)
-    except TypeError as error:
+    except (TypeError, ValueError) as error:
         raise ValueError(f"metric {_called(metric)} failed on these samples: {error}") from error
     if not np.isfinite(D).all() or D.min(initial=0.0) < 0:
         raise ValueError(

@@ -121,7 +121,10 @@ def _call(f: Callable[..., Any], X: Samples, Y: Samples, params: dict[str, Any])
     if _takes_matrices(f, X, params):
         K = np.asarray(f(X, Y, **params), dtype=np.float64)
     else:
-        K = pairwise_kernels(X, Y, metric=f, **params)
+        try:
+            K = pairwise_kernels(X, Y, metric=f, **params)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"kernel {f!r} failed on two samples: {error}") from error
     if K.shape != (X.shape[0], Y.shape[0]) or not np.isfinite(K).all():
         raise ValueError(
             f"kernel {f!r} must return finite numbers, one for each pair of samples: "

@@ -33,8 +33,18 @@ def check_parameters(rules: Rules, given: Mapping[str, Any]) -> None:
     """
     for name, (fits, words) in rules.items():
         if not fits(given[name]):
-            shown = " ".join(reprlib.repr(given[name]).split())  # on one short line
-            raise ValueError(f"{name} must be {words}, got {shown}")
+            raise ValueError(f"{name} must be {words}, got {shown(given[name])}")
+
+
+def shown(value: Any) -> str:
+    """A value on one short line.
+
+    Examples
+    --------
+    >>> shown(np.ones((1, 2)))
+    'array([[1., 1.]])'
+    """
+    return " ".join(reprlib.repr(value).split())
 
 
 def is_whole(value: Any) -> TypeGuard[int]:

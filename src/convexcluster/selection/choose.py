@@ -19,7 +19,7 @@ from ..optional import need
 from ..partition import canonical, first
 from ..path.clusterpath import ClusterPath
 from ..problem import Floats, Ints
-from .scores import SELECTORS, Candidates, Selector, greatest_count
+from .scores import SELECTORS, Candidates, Selector, greatest_count, scored
 
 if TYPE_CHECKING:
     import pandas
@@ -226,7 +226,7 @@ def _count(
     if selector is None and boundaries is None:
         method, selector = "lifetime", SELECTORS["lifetime"]
     if selector is not None:
-        table["score"] = selector(Candidates(linkage, Z, path, k_max))
+        table["score"] = scored(selector, Candidates(linkage, Z, path, k_max))
     if n_clusters is not None:
         return table, int(n_clusters), "given"
     if selector is None:

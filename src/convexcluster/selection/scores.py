@@ -15,6 +15,7 @@ import numpy as np
 
 from ..labels import elbow_scores
 from ..numerics.linkage import cut
+from ..numerics.parameters import shown
 from ..partition import means
 from ..path.clusterpath import ClusterPath
 from ..problem import Floats, Ints
@@ -46,6 +47,21 @@ class Candidates:
     def labels(self, k: int) -> Ints:
         """The candidate with k clusters."""
         return cut(self.linkage, k)
+
+
+def scored(selector: Callable[[Candidates], Floats], candidates: Candidates) -> Floats:
+    """What a selector returns, if that is a number for every candidate."""
+    found = selector(candidates)
+    try:
+        scores = np.asarray(found, dtype=np.float64)
+    except (TypeError, ValueError):
+        scores = np.empty(0)
+    if scores.shape != (candidates.k_max,) or np.isnan(scores).any():
+        raise ValueError(
+            f"selection must return one score for each k = 1, …, {candidates.k_max}, but "
+            f"{getattr(selector, '__name__', selector)} returned {shown(found)}"
+        )
+    return scores
 
 
 def lifetimes(path: ClusterPath, k_max: int) -> tuple[Floats, Floats]:

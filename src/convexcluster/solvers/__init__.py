@@ -16,7 +16,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..certificate import duality_gap
-from ..numerics.parameters import Rules, check_parameters, is_count_or_none, is_one_of, is_positive
+from ..numerics.parameters import (
+    Rules,
+    check_parameters,
+    is_count_or_none,
+    is_one_of,
+    is_positive,
+    shown,
+)
 from ..numerics.threads import interruptible
 from ..problem import Floats, Problem, Solution, Status
 from . import admm, algorithm1, ama, auto, mm, ssnal, sweeps
@@ -124,7 +131,7 @@ def solve_problem(
         return Solution(problem.Z.copy(), still, 0.0, 0.0, Status.CONVERGED, 0)
     found = run(problem, target, None if max_iter is None else int(max_iter), dual)
     if not isinstance(found, Solution):
-        raise ValueError(f"solver must return a Solution, but {run!r} returned {found!r}")
+        raise ValueError(f"solver must return a Solution, but {run!r} returned {shown(found)}")
     return found
 
 
