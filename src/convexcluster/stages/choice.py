@@ -54,7 +54,8 @@ def find_valleys(
     if not (features and asked and settings.automatic_graph) or settings.weighs_in_embedding:
         return None
     k = settings.n_clusters
-    found = valleys(points.X, points.masses, k, least_mass(points, settings))
+    mass, least = in_rows(points, settings)
+    found = valleys(points.X, points.masses / mass, k, least)
     if found is None or (found.count == 1 if k is None else found.height(int(k)) <= DISTINCT):
         return None
     return found if len(points) > FEW_POINTS else clearer(points, own, nearest, found, settings)
@@ -73,7 +74,7 @@ def clearer(
     path = run_path(problem, points, OUTLINE, replace(settings, verbose=0, certify="selected"))
     if not len(path) or path.scale <= 0:
         return found
-    other = tension(path, graph, *space(points, settings), least_mass(points, settings))
+    other = tension_of(path, graph, points, settings)
     k = settings.n_clusters
     if k is not None:
         shown = other.height(int(k)) > AS_HIGH * found.height(int(k))
@@ -101,7 +102,7 @@ def choose(
         return select_at(A, fused, gamma, masses=problem.masses, **options)
     if found is None and settings.labels == "auto" and len(path) and path.scale > 0:
         graph = Graph(problem.edges, problem.weights)
-        found = tension(path, graph, *space(points, settings), least_mass(points, settings))
+        found = tension_of(path, graph, points, settings)
     return select(
         problem.Z,
         path,
@@ -134,15 +135,22 @@ def solve_one(
     return ClusterPath.of_solution(problem, solution, fused, tol), choice, solution
 
 
-def least_mass(points: Points, settings: Settings) -> float:
-    """Least mass of a cluster: so many rows, or of weights below one so many mean weights.
+def in_rows(points: Points, settings: Settings) -> tuple[float, float]:
+    """The mass that counts as one row, and the least mass of a cluster in such rows.
 
-    The automatic number counts points, of which each has some neighbours: where all rows are
-    there twice, or weigh two, it is twice as large, and the answer is that without copies.
+    It is 1, or the least mass if that is more, or the mean if that is less: where all rows are
+    there twice or weigh a half, the answer is that without copies and weights.
     """
-    rows, least = settings.min_cluster_size, float(points.masses.min())
-    most = 1.0 if rows else max(1.0, least)
-    return float(rows or LEAST) * min(most, float(points.masses.mean()))
+    mass = min(float(points.masses.mean()), max(1.0, float(points.masses.min())))
+    rows = settings.min_cluster_size
+    return mass, LEAST if rows is None else rows * min(1.0, 1.0 / mass)
+
+
+def tension_of(path: ClusterPath, graph: Graph, points: Points, settings: Settings) -> Boundaries:
+    """The tension of a path, its masses in rows."""
+    mass, least = in_rows(points, settings)
+    counted = replace(path, masses=path.masses / mass, scale=path.scale / mass)
+    return tension(counted, graph, *space(points, settings), least)
 
 
 def _clusters(problem: Problem, settings: Settings) -> int | None:
