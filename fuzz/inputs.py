@@ -2,7 +2,7 @@
 
 What must hold of an answer: labels 0 … k − 1 for every row, all used; as many as were asked for;
 `predict` of the rows is `labels_`, and of shuffled rows too; finite centroids and a radius ≥ 0;
-shares that sum to one. A refusal is a ValueError or TypeError of one line.
+shares that sum to one. A refusal is a ValueError, TypeError or MemoryError of one line.
 """
 
 from __future__ import annotations
@@ -135,8 +135,10 @@ def case(rng: np.random.Generator) -> dict[str, int]:
     estimator = (ConvexClustering if linear else KernelConvexClustering)(**given)
     try:
         estimator.fit(X, sample_weight=weights)
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, MemoryError) as error:
         sentence = str(error)
+        if isinstance(error, MemoryError):
+            assert "GB are free" in sentence, f"memory was not counted first: {sentence}"
         assert sentence, "an error without a word"
         one_line = "\n" not in sentence.strip()
         # the words of scikit-learn's own check of estimators, which asks for them

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-# Seconds within which a worker that died must have been replaced.
-PATIENCE = 120
+# Seconds within which a worker that died should have been replaced; then both start anew, as Dask
+# may give up a worker that is killed while it starts.
+PATIENCE = 30
 
 
 @cache
@@ -44,16 +45,18 @@ def _fit(client: Any, rows: Any) -> np.ndarray:
 def _pids(client: Any) -> list[int]:
     """Processes of two workers that answer; one that was just killed may still be listed."""
     begin = time.monotonic()
-    while True:
+    while time.monotonic() - begin < PATIENCE:
         try:
-            client.wait_for_workers(2, timeout=PATIENCE)
             found = list(client.run(os.getpid).values())
             if len(found) == 2:
                 return found
         except OSError:
-            if time.monotonic() - begin > PATIENCE:
-                raise
+            pass
         time.sleep(0.1)
+    client.cluster.scale(0)
+    client.cluster.scale(2)
+    client.wait_for_workers(2, timeout=10 * PATIENCE)
+    return list(client.run(os.getpid).values())
 
 
 def case(rng: np.random.Generator) -> dict[str, int]:

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.cluster import MiniBatchKMeans
 
+from convexcluster import ConvexClustering
 from convexcluster.certificate import duality_gap
 from convexcluster.graph import Graph, incidence, quotient
 from convexcluster.loops.routing import cut_off
@@ -226,3 +227,10 @@ def test_loops_of_flows_equal_their_numpy_twins():
     np.testing.assert_allclose(swept, v - (D.T @ Lam) / m[:, None], atol=1e-12)
     assert (np.linalg.norm(Lam, axis=1) <= c * (1 + 1e-12)).all()
     assert m @ (swept**2).sum(axis=1) < before
+
+
+def test_cells_at_gamma_zero_have_an_answer():
+    """No force has no flow to be routed: that was a division by zero."""
+    X = np.random.default_rng(0).normal(size=(28, 1)) * 10.0 ** np.arange(28)[:, None]
+    model = ConvexClustering(gamma=[0.0], coarsen=5).fit(X)
+    assert np.isfinite(model.certificate_.radius)

@@ -388,3 +388,9 @@ def test_a_file_holds_sparse_landmarks_but_no_callables(tmp_path):
     E = embed(samples(), Kernel("callable", {}, lambda A, B: A @ B.T))
     with pytest.raises(TypeError, match="function or object of code"):
         stored(E, tmp_path / "c")
+
+
+def test_more_fourier_features_than_memory_has_room_for_are_refused():
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    with pytest.raises(MemoryError, match=r"1,000,000 Fourier features .* lower rank"):
+        embed(X, resolve_kernel("rbf", 1.0), method="rff", rank=1_000_000)

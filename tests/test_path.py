@@ -344,3 +344,13 @@ def test_a_cold_start_where_almost_everything_has_fused():
     _, A, radius = certified_point(path, X, edges, weights, path.gammas[30])
     _, B, cold_radius = certified_point(cold, X, edges, weights, path.gammas[30])
     assert np.linalg.norm(A - B) <= radius + cold_radius
+
+
+def test_a_dense_graph_with_weak_edges_is_solved():
+    """Weights over thirty decades: rounds of mixed graphs gave every γ up, after seconds each."""
+    Z = np.random.default_rng(1).normal(size=(300, 2))
+    i, j = np.triu_indices(300, 1)
+    square = ((Z[i] - Z[j]) ** 2).sum(axis=1)
+    weights = np.exp(-20 * square / np.median(square))
+    path = solve_path(Z, np.column_stack([i, j]), weights, [3.64, 7.39], n_jobs=1)
+    assert path.certified.all()

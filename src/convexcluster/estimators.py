@@ -295,7 +295,7 @@ class KernelConvexClustering(
             linked = check_groups(groups, weight)
             settings = settings if linked is None else settings.every_row()
             found = fit(array_rows(X, weight, settings.n_jobs), settings, linked)
-            labels = found.label_rows(X, weight)
+            found, labels = found.label_rows(X, weight)
             assert found.points.index is not None
             keep(self, found, found.points.index, weight, labels)
             if columns is not None:

@@ -7,7 +7,7 @@ call its stages, which are the modules of :mod:`~convexcluster.stages`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import wraps
 from typing import Any
 
@@ -26,7 +26,7 @@ from .problem import Floats, Ints, Problem, Solution
 from .rows import Rows
 from .selection import Selection
 from .settings import Settings
-from .stages.choice import choose, find_valleys, solve_one
+from .stages.choice import choose, find_valleys, solve_one, with_copies
 from .stages.error import coarsening_error, is_bearable
 from .stages.path import gap_to_reach, run_path, solve_chosen
 from .stages.penalty import build_penalty, make_vote, nearest_points
@@ -87,17 +87,20 @@ class Fit:
         """Samples of the problem that stand for the points ``index``."""
         return index if self.links is None else self.links[index]
 
-    def label_rows(self, X: Any, weight: Floats) -> Ints:
+    def label_rows(self, X: Any, weight: Floats) -> tuple[Fit, Ints]:
         """Cluster of every row in memory: that of its point, or the vote where it is in a cell.
 
-        Rows of weight zero take no part in the fit, and are labelled like new ones.
+        Rows of weight zero take no part in the fit, and are labelled like new ones. Where other
+        cells outvote all rows of some cluster, the nearest cell decides, from then on.
         """
         assert self.points.index is not None
         labels = self.labels[self.samples(self.points.index)]
         new = np.ones(len(weight), dtype=bool) if self.points.coarse else weight == 0
         if new.any():
             labels[new] = self.vote.labels_of(self.unit.scale(X[new]))
-        return labels
+        if self.vote.n_neighbors > 1 and len(np.unique(labels)) < self.vote.n_clusters:
+            return replace(self, vote=replace(self.vote, n_neighbors=1)).label_rows(X, weight)
+        return self, labels
 
 
 def watched(fit: Callable[..., Fit]) -> Callable[..., Fit]:
@@ -143,6 +146,8 @@ def fit(rows: Rows, settings: Settings, groups: Ints | None = None) -> Fit:
             path, solution = run_path(problem, points, tol, settings), None
             settings.stage("choice")
             choice = choose(problem, points, path, found, settings)
+        if links is None:
+            choice = with_copies(choice, points, settings)
         settings.stage("proof")
         proof = Proof()
         if links is None:  # the full space knows rows, not means of groups

@@ -48,7 +48,8 @@ def rff(
     rng = np.random.default_rng(0 if random_state is None else random_state)
     n, d = X.shape
     pairs = max(1, (rank or DEFAULT_FEATURES) // 2)
-    check_memory(48.0 * n * pairs, f"{2 * pairs} Fourier features of {n:,} samples", "lower rank")
+    needed = 48.0 * n * pairs + 3 * 8.0 * (2 * pairs) ** 2  # features; covariance, axes, scratch
+    check_memory(needed, f"{2 * pairs:,} Fourier features of {n:,} samples", "lower rank")
     W = frequencies(kernel, d, pairs, orthogonal, rng)
     F = fourier_features(X, W)
     mean, Q, variances = principal_axes(F, masses)

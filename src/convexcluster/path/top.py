@@ -198,12 +198,15 @@ def solve_top(level: Level, c: Floats, target: float, pool: Executor | None = No
     return replace(found, passes=passes, work=float(passes) * level.cost)
 
 
-def _newton(level: Level, c: Floats, target: float, steps: int, found: Clusters) -> Clusters:
+def _newton(
+    level: Level, c: Floats, target: float, steps: int, found: Clusters, cold: bool = False
+) -> Clusters:
     """Semismooth Newton where sweeps are slow: long chains of clusters, or masses far apart."""
     edges = np.stack([level.tail, level.head], axis=1)
     problem = Problem(level.MZ * level.inv_mass[:, None], edges, c, 1.0, level.masses)
     kept = level.Lam.copy()
-    solution = drive(ssnal.METHOD, problem, NEWTON_SHARE * target, steps, warm=level.Lam)
+    warm = None if cold else level.Lam
+    solution = drive(ssnal.METHOD, problem, NEWTON_SHARE * target, steps, warm)
     level.Lam[:] = solution.Lam
     level.refresh()
     better = best_reading(level, c, np.ascontiguousarray(solution.A))
@@ -212,6 +215,15 @@ def _newton(level: Level, c: Floats, target: float, steps: int, found: Clusters)
     level.Lam[:] = kept
     level.refresh()
     return found
+
+
+def newton(level: Level, c: Floats, target: float, found: Clusters) -> Clusters:
+    """Newton's method on a level that is not too large for it: from its duals, then from none."""
+    steps = min(int(NEWTON_WORK / (1 + level.cost)), MOST_STEPS)
+    if steps < LEAST_STEPS:
+        return found
+    found = _newton(level, c, target, steps, found)
+    return found if found.gap <= target else _newton(level, c, target, steps, found, cold=True)
 
 
 def _in_double(level: Level, c: Floats, rough: Duals) -> Clusters:

@@ -130,6 +130,8 @@ def _routed(
     mean = means(b / masses[:, None], masses, group)[group]
     balanced = b - masses[:, None] * mean
     c, conductance = gamma * graph.weights, graph.weights.copy()
+    if c.min(initial=1.0) == 0:  # γ = 0, or a product that is too small for a number: no flow
+        return b, still
     ratio = np.empty(len(c))
     best, potential = balanced, np.zeros_like(b)
     kept, share = conductance, np.zeros(int(group.max()) + 1)

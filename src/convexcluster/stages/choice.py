@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..graph import Graph
+from ..graph import Graph, components
 from ..labels import fusion_labels
 from ..numerics.boundaries import Boundaries
+from ..partition import canonical, row_keys
 from ..path.clusterpath import ClusterPath
 from ..points import Points
 from ..problem import Problem, Solution
@@ -111,6 +112,20 @@ def choose(
         method=settings.selection,
         min_cluster_size=settings.min_cluster_size,
     )
+
+
+def with_copies(choice: Selection, points: Points, settings: Settings) -> Selection:
+    """The choice with equal points together: a graph of the user's may pull copies apart.
+
+    A row that equals a training row has the label of that row, which must be one.
+    """
+    if settings.merges_equal_rows or points.coarse:
+        return choice
+    _, place, copy = np.unique(row_keys(points.X), return_index=True, return_inverse=True)
+    pairs = np.stack([choice.labels, choice.labels[place[copy.ravel()]]], axis=1)
+    labels = canonical(components(pairs, int(choice.labels.max()) + 1)[choice.labels])
+    k = int(labels.max()) + 1
+    return choice if k == choice.n_clusters else replace(choice, labels=labels, n_clusters=k)
 
 
 def solve_one(
