@@ -14,7 +14,7 @@ from ..numerics.boundaries import Boundaries
 from ..partition import canonical, row_keys
 from ..path.clusterpath import ClusterPath
 from ..points import Points
-from ..problem import Problem, Solution
+from ..problem import Floats, Problem, Solution
 from ..selection import Selection, select, select_at
 from ..selection.tension import spread, tension
 from ..settings import Settings
@@ -22,14 +22,14 @@ from ..solvers import prove, solve_problem
 from ..weights import FEW_FEATURES, Nearest, valleys
 from ..weights.valleys import LEAST
 from .path import OUTLINE, run_path
-from .penalty import build_penalty, space
+from .penalty import build_penalty, lengths_of, space
 
 # Points up to which the path is asked too where the density has valleys: curves of few samples are
 # thin, and their neighbours at any scale lie across gaps. It is followed if its clusters stand out
 # by this share of how far those of the valleys do; with 1, a circle around groups is cut to pieces
 # in one draw of ten, with half of it background makes clusters. Told their number, what counts is
-# whether the faintest boundary is about as high.
-FEW_POINTS, AS_CLEAR, AS_HIGH = 1_000, 0.7, 0.9
+# whether the faintest boundary is as high.
+FEW_POINTS, AS_CLEAR, AS_HIGH = 1_000, 0.7, 1.0
 
 # Share of the samples' spread that the centroids have at the γ of a path whose centroids are joined
 # by Ward's tree: clusters are formed and have not met.
@@ -47,7 +47,8 @@ def find_valleys(
 
     None where the graph is not built from the features, and where the density shows no structure or
     not as many clusters as were asked for: thin curves of few samples have clusters without
-    valleys, and the path decides. So it does where it shows clusters about as clearly.
+    valleys, and the path decides. So it does where it shows clusters about as clearly. On a line
+    the density is all that there is.
     """
     features = points.X.shape[1] <= FEW_FEATURES and not sparse.issparse(points.X)
     features = features and settings.metric_of_graph(points.X) in ("auto", "euclidean")
@@ -57,7 +58,11 @@ def find_valleys(
     k = settings.n_clusters
     mass, least = in_rows(points, settings)
     found = valleys(points.X, points.masses / mass, k, least)
-    if found is None or (found.count == 1 if k is None else found.height(int(k)) <= DISTINCT):
+    if found is None:
+        return None
+    if points.X.shape[1] == 1 and k is None:
+        return found
+    if found.count == 1 if k is None else found.height(int(k)) <= DISTINCT:
         return None
     return found if len(points) > FEW_POINTS else clearer(points, own, nearest, found, settings)
 
@@ -103,7 +108,8 @@ def choose(
         return select_at(A, fused, gamma, masses=problem.masses, **options)
     if found is None and settings.labels == "auto" and len(path) and path.scale > 0:
         graph = Graph(problem.edges, problem.weights)
-        found = tension_of(path, graph, points, settings)
+        lengths = lengths_of(points, graph, settings)
+        found = tension_of(path, graph, points, settings, lengths)
     return select(
         problem.Z,
         path,
@@ -161,11 +167,17 @@ def in_rows(points: Points, settings: Settings) -> tuple[float, float]:
     return mass, LEAST if rows is None else rows * min(1.0, 1.0 / mass)
 
 
-def tension_of(path: ClusterPath, graph: Graph, points: Points, settings: Settings) -> Boundaries:
+def tension_of(
+    path: ClusterPath,
+    graph: Graph,
+    points: Points,
+    settings: Settings,
+    lengths: Floats | None = None,
+) -> Boundaries:
     """The tension of a path, its masses in rows."""
     mass, least = in_rows(points, settings)
     counted = replace(path, masses=path.masses / mass, scale=path.scale / mass)
-    return tension(counted, graph, *space(points, settings), least)
+    return tension(counted, graph, *space(points, settings), least, lengths)
 
 
 def _clusters(problem: Problem, settings: Settings) -> int | None:
