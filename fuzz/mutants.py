@@ -26,6 +26,10 @@ ROOT = Path(__file__).parents[1]
 
 # The fast tests of each module: what a developer would run after a change there.
 CERTIFICATE = ("tests/test_certificate.py", "tests/test_properties.py")
+FITS = (
+    *("tests/test_coarsen.py", "tests/test_units.py", "tests/test_estimators.py"),
+    *("tests/test_messages.py", "-k", "not contract"),
+)
 TESTS: dict[str, tuple[str, ...]] = {
     "certificate": CERTIFICATE,
     "certificate.flows": CERTIFICATE,
@@ -36,10 +40,13 @@ TESTS: dict[str, tuple[str, ...]] = {
     "certificate.rounding": CERTIFICATE,
     "labels": ("tests/test_labels.py", "tests/test_ward_ties.py"),
     "problem": ("tests/test_solvers.py", "tests/test_certificate.py"),
-    "fit": (
-        *("tests/test_coarsen.py", "tests/test_units.py", "tests/test_estimators.py"),
-        *("tests/test_messages.py", "-k", "not contract"),
-    ),
+    "fit": FITS,
+    "stages.choice": ("tests/test_same_answer.py", *FITS),
+    "stages.error": FITS,
+    "stages.path": FITS,
+    "stages.penalty": FITS,
+    "stages.points": FITS,
+    "stages.proof": ("tests/test_proof_fits.py", *FITS),
     "points.vote": ("tests/test_predict.py", "-k", "not held_out and not dask"),
 }
 

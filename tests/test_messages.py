@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
-from sklearn.datasets import make_blobs
+from sklearn.datasets import make_blobs, make_moons
 from sklearn.metrics.pairwise import euclidean_distances, rbf_kernel
 
 from convexcluster import KernelConvexClustering
@@ -120,3 +120,17 @@ def test_a_function_that_returns_something_else_is_named(parameter, returned):
     sentence = refused(X, **{parameter: lambda *_, **__: returned})
     assert sentence.startswith(parameter)
     assert "\n" not in sentence
+
+
+def test_angles_are_compared_without_raw_warnings():
+    """Centroids that meet have no direction: that was a division of zero by zero."""
+    moons = make_moons(150, noise=0.05, random_state=0)[0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        KernelConvexClustering(kernel="cosine").fit(moons)
+
+
+def test_two_rows_are_one_cluster_with_a_reason_or_two():
+    model = KernelConvexClustering().fit([[0.0], [1e6]])
+    assert model.n_clusters_ in (1, 2)
+    assert model.selection_.verdict != "structure" or model.n_clusters_ == 2

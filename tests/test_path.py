@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_blobs, make_moons
 
+import kill_and_resume
 from convexcluster import solve_path
 from convexcluster.graph import components
 from convexcluster.partition import means
@@ -354,3 +355,13 @@ def test_a_dense_graph_with_weak_edges_is_solved():
     weights = np.exp(-20 * square / np.median(square))
     path = solve_path(Z, np.column_stack([i, j]), weights, [3.64, 7.39], n_jobs=1)
     assert path.certified.all()
+
+
+@pytest.mark.parametrize("certify", ["selected", False])
+def test_a_refined_grid_with_rotations_ends_whatever_is_certified(certify):
+    """A γ halfway restores an earlier state, whose coordinates may be others."""
+    Z, edges, weights, _ = kill_and_resume.wide(np.random.default_rng(1))
+    path = solve_path(Z, edges, weights, certify=certify)
+    assert path.complete
+    assert len(path) > 40  # the automatic grid has so many
+    assert path.n_clusters[-1] == 4  # blobs that no edge joins
