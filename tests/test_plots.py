@@ -87,6 +87,9 @@ def test_a_merged_cluster_keeps_the_colour_of_its_larger_parent():
     for i, (a, b) in enumerate(linkage[:, :2].astype(int)):
         larger = a if tree.size[a] >= tree.size[b] else b
         assert ranks[tree.members(50 + i)].min() == ranks[tree.members(larger)].min()
+    for k in range(1, 51):  # a cut into k clusters has the first k ranks
+        labels = cut(linkage, k)
+        assert {int(ranks[labels == t].min()) for t in range(k)} == set(range(k))
 
 
 def test_clusters_of_one_partition_have_different_ranks():
@@ -121,10 +124,11 @@ def test_a_subset_keeps_every_label():
     assert 4_321 in keep
 
 
-def test_the_first_eight_styles_differ_in_colour_and_in_marker_and_none_repeats():
+def test_twelve_colours_and_eight_markers_come_before_any_repeats():
     styles = [style(rank) for rank in range(N_STYLES)]
     assert len(set(styles)) == N_STYLES
-    assert len({c for c, _ in styles[:8]}) == len({m for _, m in styles[:8]}) == 8
+    assert len({c for c, _ in styles[:12]}) == 12
+    assert len({m for _, m in styles[:8]}) == 8
 
 
 def test_neighbouring_colours_differ_in_lightness():

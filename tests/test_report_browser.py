@@ -115,8 +115,12 @@ class Report:
         )
 
     def labels(self):
-        """Labels on screen, in the order of the samples."""
+        """Numbers of the clusters on screen, in the order of the samples."""
         return [int(row[1]) for row in self.rows()]
+
+    def partition(self):
+        """The same, numbered by first appearance as paths do."""
+        return canonical(np.array(self.labels())).tolist()
 
 
 @pytest.fixture
@@ -138,12 +142,12 @@ def test_the_labels_on_screen_are_those_of_the_path(open_report, fitted):
     assert report.labels() == fitted.labels_.tolist()
     for step, gamma in enumerate(path.gammas):
         report.slide(step)
-        assert report.labels() == path.labels(gamma=gamma).tolist()
+        assert report.partition() == path.labels(gamma=gamma).tolist()
         assert f"{path.n_clusters[step]} cluster" in report.text("#readout")
     report.settle(lambda: report.page.check("input[value=k]"))
     for k in range(1, N + 1):
         report.slide(k)
-        assert report.labels() == path.labels(n_clusters=k).tolist()
+        assert report.partition() == path.labels(n_clusters=k).tolist()
 
 
 def test_the_labels_after_a_split_are_those_of_the_path(open_report):
@@ -156,7 +160,7 @@ def test_the_labels_after_a_split_are_those_of_the_path(open_report):
     report = open_report(path)
     for t in (4, 0, 3, 1, 2):
         report.slide(t)
-        assert report.labels() == path.labels(gamma=1.0 + t).tolist() == steps[t]
+        assert report.partition() == path.labels(gamma=1.0 + t).tolist() == steps[t]
     assert "split again" in report.text("#certificate")
 
 
@@ -201,10 +205,10 @@ def test_a_click_on_a_centroid_or_a_curve(open_report, fitted):
     counts = report.page.locator("#counts")
     box = counts.bounding_box()
     report.settle(lambda: counts.click(position={"x": 64, "y": box["height"] / 2}))
-    assert report.labels() == fitted.path_.labels(gamma=fitted.path_.gammas[0]).tolist()
+    assert report.partition() == fitted.path_.labels(gamma=fitted.path_.gammas[0]).tolist()
     elbow = report.page.locator("#elbow")
     report.settle(lambda: elbow.click(position={"x": 66, "y": 60}))
-    assert report.labels() == [0] * N
+    assert report.partition() == [0] * N
 
 
 def test_effect_sizes_are_those_of_the_features(open_report, fitted):
@@ -236,7 +240,7 @@ def test_a_fitted_estimator_reports_itself(browser, tmp_path):
     report.settle(lambda: report.page.check("input[value=gamma]"))
     report.slide(len(model.path_.gammas) // 2)
     gamma = model.path_.gammas[len(model.path_.gammas) // 2]
-    assert report.labels() == model.path_.labels(gamma=gamma).tolist()
+    assert report.partition() == model.path_.labels(gamma=gamma).tolist()
     report.close()
 
 
@@ -362,7 +366,7 @@ def test_labels_that_are_not_on_the_path_are_shown_as_the_estimators(open_report
     assert "own labels" in report.text("#readout")
     assert report.labels() == own.tolist()
     report.slide(0)
-    assert report.labels() == fitted.path_.labels(gamma=fitted.path_.gammas[0]).tolist()
+    assert report.partition() == fitted.path_.labels(gamma=fitted.path_.gammas[0]).tolist()
     report.settle(lambda: report.page.click("#chosen"))
     assert report.labels() == own.tolist()
 
@@ -381,9 +385,7 @@ def test_the_tree_that_an_estimator_cut_can_be_walked(open_report, fitted):
     assert "depart from the cut of its tree in 1 sample." in report.text("#certificate")
     for k in (1, 2, 3, 5, 9):
         report.slide(k)
-        assert canonical(np.array(report.labels())).tolist() == cut(tree, k).tolist()
-        sizes = np.bincount(report.labels())
-        assert (np.diff(sizes) <= 0).all()  # numbered by size, as labels_ are
+        assert report.partition() == cut(tree, k).tolist()
     report.slide(4)
     assert report.labels() == moved.tolist()
     page = report.page
@@ -393,10 +395,10 @@ def test_the_tree_that_an_estimator_cut_can_be_walked(open_report, fitted):
     assert {int(row[0]) for row in report.rows()} == set(Branches.of(tree).members(first).tolist())
     report.settle(lambda: page.check("input[value=gamma]"))
     assert report.text("#details-name") == "All samples"  # the branch was one of the other tree
-    assert report.labels() == fitted.path_.labels(gamma=fitted.gamma_).tolist()
+    assert report.partition() == fitted.path_.labels(gamma=fitted.gamma_).tolist()
 
 
-def test_a_merged_cluster_keeps_its_colour(open_report, fitted):
+def test_a_merged_cluster_keeps_its_number_and_its_colour(open_report, fitted):
     X = fitted.X[:20]
     tree, builder = hierarchy.linkage(X, "ward"), PathBuilder(np.ones(20), 1.0)
     for k in range(20, 0, -1):
@@ -405,18 +407,23 @@ def test_a_merged_cluster_keeps_its_colour(open_report, fitted):
     path = builder.build()
     report = open_report(path)
     colours = """() => Object.fromEntries([...document.querySelectorAll('#list button')].map(
-        b => [b.dataset.cluster, b.querySelector('polygon').getAttribute('fill')
-            + b.querySelector('polygon').getAttribute('points')]))"""
+        b => [b.dataset.cluster, [b.querySelector('polygon').getAttribute('fill'),
+            b.querySelector('polygon').getAttribute('points')]]))"""
     shown = []
     for step in range(len(path.gammas)):
         report.slide(step)
-        shown.append((path.labels(gamma=path.gammas[step]), report.page.evaluate(colours)))
+        labels, styles = path.labels(gamma=path.gammas[step]), report.page.evaluate(colours)
+        # number, colour and marker of every cluster of the path
+        names = dict(zip(labels.tolist(), map(str, report.labels())))
+        shown.append((labels, {t: (name, *styles[name]) for t, name in names.items()}))
+        if len(styles) <= 12:
+            assert len({colour for colour, _ in styles.values()}) == len(styles)
     for (before, old), (after, new) in pairwise(shown):
         assert len(set(new.values())) == len(new)
         for t in range(after.max() + 1):
             parts, sizes = np.unique(before[after == t], return_counts=True)
             if len(sizes) == 1 or sizes[0] != sizes[1]:
-                assert new[str(t)] == old[str(parts[sizes.argmax()])]
+                assert new[t] == old[parts[sizes.argmax()]]
 
 
 def test_a_notebook_frame_draws_itself(browser, fitted):

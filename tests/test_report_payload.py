@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from convexcluster import KernelConvexClustering, solve_path
-from convexcluster.answers.describe import explained
+from convexcluster.answers.describe import explained, features_of
 from convexcluster.partition import canonical
 from convexcluster.path.collect import PathBuilder
 from convexcluster.report import notebook_html, report_html, write_report
@@ -104,7 +104,7 @@ def test_positions_are_the_projected_centroids_to_sixteen_bits():
 def test_samples_of_a_path_are_drawn_where_they_are():
     path, X = chain()
     _, arrays = unpacked(report_html(path, Z=X))
-    shown = arrays["data"].reshape(-1, 2)[:, 0] / 65_535
+    shown = arrays["view0"].reshape(-1, 2)[:, 0] / 65_535
     np.testing.assert_allclose(shown, X[:, 0] / X.max(), atol=0.5001 / 65_535)
 
 
@@ -122,7 +122,7 @@ def test_features_are_chosen_by_what_the_clusters_explain(monkeypatch):
     labels = np.repeat([0, 1], 20)
     X = rng.normal(size=(40, 30))
     X[:, 7] += 5 * labels
-    kept = Features.of(X, None, labels)
+    kept = Features.of(*features_of(X, None, 40), labels)
     assert kept.total == 30
     assert len(kept.names) == 10
     assert "feature 7" in kept.names
@@ -131,10 +131,11 @@ def test_features_are_chosen_by_what_the_clusters_explain(monkeypatch):
 
 def test_feature_types_keep_the_values():
     labels = np.zeros(3, dtype=int)
-    assert Features.of(np.array([[0, 255], [1, 2], [3, 4]]), None, labels).values.dtype == np.uint8
-    assert Features.of(np.array([[0.5], [1], [2]]), None, labels).values.dtype == np.float32
+    bytes_ = np.array([[0.0, 255], [1, 2], [3, 4]])
+    assert Features.of(bytes_, ["a", "b"], labels).values.dtype == np.uint8
+    assert Features.of(np.array([[0.5], [1], [2]]), ["a"], labels).values.dtype == np.float32
     far = np.array([[1e9], [1e9 + 1], [1e9 + 2]])
-    np.testing.assert_array_equal(Features.of(far, None, labels).values, far.T)
+    np.testing.assert_array_equal(Features.of(far, ["a"], labels).values, far.T)
 
 
 def test_a_data_frame_brings_names_and_ids():
@@ -250,7 +251,7 @@ def test_a_notebook_shows_a_summary_and_a_button(monkeypatch):
     )
     shown = notebook_html(estimator)
     words, _, frame = shown.partition("<details>")
-    assert "The estimator chose 2 clusters" in words
+    assert "<p>2 clusters.</p>" in words
     assert "Show the report</summary>" in frame
     assert 'sandbox="allow-scripts allow-downloads"' in frame
     assert frame.count("<") == 5  # the page itself is escaped
