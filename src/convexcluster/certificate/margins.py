@@ -44,6 +44,9 @@ KINDS = "total", "each", "one", "weights", "gamma"
 COLUMNS = 256
 
 
+ANY_DIRECTION = "in any direction, in the units of the fitted features"
+
+
 @dataclass(frozen=True, slots=True)
 class Robustness:
     """How far a proved partition stands; zeros if it is not proved.
@@ -98,7 +101,7 @@ class Robustness:
             return "No room is proved: the clusters hold here, but any change might undo them."
         far, where = self.each, "in the kernel's space"
         if bandwidth is not None:
-            far, where = self.in_input(bandwidth), "in any direction"
+            far, where = self.in_input(bandwidth), ANY_DIRECTION
         move = f"by {_floored(far):g} {where}" if np.isfinite(far) else "anywhere"
         said = (
             f"With graph and bandwidth kept, each sample may move {move}, or every weight may "

@@ -44,15 +44,19 @@ def is_cells(name: str) -> bool:
 def fit_cells(source: Any, cells: Cells, parameters: dict[str, Any], output: Any) -> dict[str, Any]:
     """Cluster an AnnData file, and write it with its clusters to the output folder."""
     from ..anndata import clustered
+    from ..report import report_html
 
     unused = [f"--{name.replace('_', '-')}" for name in ("columns", "drop", "id_column", "array")]
     given = [bool(source.columns), bool(source.drop), bool(source.id_column), bool(source.array)]
+    if output.coordinates is not None:
+        raise Refusal(f"--coordinates is for tables: {ENDING} files have obsm", Exit.USAGE)
     for option, present in zip(unused, given, strict=True):
         if present:
             raise Refusal(f"{option} is for tables: {ENDING} files have --use-rep", Exit.USAGE)
     if output.out is not None:
         check_folder(output.out, force=output.force)
     adata = _read(source.data)
+    planes = dict(adata.obsm)  # before memberships are among them
     truth = source.label_column
     if truth is not None and truth not in adata.obs:
         raise Refusal(f"--label-column {truth!r} is not in obs of {source.data}")
@@ -91,6 +95,15 @@ def fit_cells(source: Any, cells: Cells, parameters: dict[str, Any], output: Any
                 labels_csv(list(adata.obs_names), model.labels_), "utf-8"
             )
             persistence.save(model, folder / "model", path=output.keep_path)
+            if output.report:
+                page = report_html(
+                    model,
+                    ids=list(adata.obs_names),
+                    y=None if truth is None else list(adata.obs[truth].astype(str)),
+                    coordinates=planes,
+                    title=Path(source.data).name,
+                )
+                (folder / "report.html").write_text(page, "utf-8")
             summary["files"] = sorted({f.name for f in folder.iterdir()} | {"summary.json"})
             (folder / "summary.json").write_text(to_json(summary) + "\n", "utf-8")
     return summary

@@ -217,9 +217,10 @@ def fitted_rows(estimator: Any, names: list[str] | None) -> tuple[Any, list[str]
 
     Rows that were grouped into cells are not held; distances and kernels are no features.
     """
-    vote, columns = getattr(estimator, "_vote", None), getattr(estimator, "_columns", None)
-    held = vote is not None and vote.embedding is None and vote.metric != "precomputed"
-    if not held or hasattr(estimator, "points_") or hasattr(estimator, "_unit"):
+    if not hasattr(estimator, "_vote") or hasattr(estimator, "points_"):
+        return None, None
+    vote, columns = estimator._vote, getattr(estimator, "_columns", None)
+    if vote.embedding is not None or vote.metric == "precomputed" or hasattr(estimator, "_unit"):
         return None, None
     p = vote.X.shape[1] if columns is None else len(columns)
     if names is None:

@@ -203,6 +203,7 @@ function writeBar() {
     button.setAttribute("aria-pressed", pressed ? "true" : "false");
   }
   const V = facts.views[app.plane];
+  $("plane-name").textContent = app.plane === facts.moving ? "Samples and their centroids" : "Samples";
   $("plane-help").textContent = (app.plane === facts.moving
     ? "Large marks: centroids at this γ, area by size. Small marks: samples. Thin lines: the way so far."
     : "Each mark is a sample. The number of a cluster stands at its middle sample.") +

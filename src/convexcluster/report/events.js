@@ -75,7 +75,7 @@ function listenZoom(canvas) {
     zoomAt(app, Math.exp(-event.deltaY / 300), ...at(event));
   }, { passive: false });
   canvas.addEventListener("dblclick", (event) => zoomAt(app, 2, ...at(event)));
-  const middle = (factor) => zoomAt(app, factor, canvas.clientWidth / 2, canvas.clientHeight / 2);
+  const middle = (factor) => zoomAt(app, factor, ...middleOf(app));
   $("zoom-in").addEventListener("click", () => middle(1.5));
   $("zoom-out").addEventListener("click", () => middle(1 / 1.5));
   $("zoom-whole").addEventListener("click", () => middle(1e-9));
@@ -157,8 +157,8 @@ function listenPictures() {
     tip(event, single ? `${app.id(sample)}: ${cluster}${valueOf(sample)}` : cluster);
   });
   $("plane").addEventListener("keydown", (event) => {
-    const near = { "+": 1.5, "=": 1.5, "-": 1 / 1.5, 0: 1e-9 }[event.key], canvas = $("plane");
-    if (near) return zoomAt(app, near, canvas.clientWidth / 2, canvas.clientHeight / 2);
+    const near = { "+": 1.5, "=": 1.5, "-": 1 / 1.5, 0: 1e-9 }[event.key];
+    if (near) return zoomAt(app, near, ...middleOf(app));
     const pan = { ArrowLeft: [60, 0], ArrowRight: [-60, 0], ArrowUp: [0, 60], ArrowDown: [0, -60] }[event.key];
     if (event.shiftKey && pan) {
       event.preventDefault();

@@ -45,7 +45,7 @@ class Colouring {
     Object.assign(this, { a, n, kept: new Map() });
     this.choices = [["cluster", "cluster"]];
     if (facts.classes) this.choices.push(["known", "known label"]);
-    if (a.membership) this.choices.push(["membership", "membership in the own cluster"], ["lonely", "outlier score"]);
+    if (a.membership) this.choices.push(["membership", "membership"], ["lonely", "outlier score"]);
     (facts.features || []).forEach((name, f) => this.choices.push([`feature:${f}`, name]));
   }
 
@@ -252,6 +252,19 @@ function drawPlaneAxes(c, w, h, box, V, X, Y) {
   c.rotate(-Math.PI / 2);
   c.fillText(clip(V.axes[1], 60), 0, 0);
   c.restore();
+}
+
+// The middle of what is seen: the median of the samples there, of the chosen ones if there are any.
+function middleOf(app) {
+  const { clientWidth: w, clientHeight: h } = $("plane"), seen = [[], []];
+  for (let i = 0; i < app.n; i++) {
+    const [x, y] = hitPlane.place(i);
+    if ((app.pickedSet && !app.pickedSet[i]) || x < 0 || x > w || y < 0 || y > h) continue;
+    seen[0].push(x);
+    seen[1].push(y);
+  }
+  if (!seen[0].length) return [w / 2, h / 2];
+  return seen.map((values) => Float64Array.from(values).sort()[values.length >> 1]);
 }
 
 // Magnify about a point of the canvas; what is seen stays within the whole picture.

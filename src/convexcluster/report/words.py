@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..answers import Answers
+from ..certificate.margins import ANY_DIRECTION
 from ..labels import cut
 from ..plots.layout import kernel_name
 from ..problem import Ints
@@ -64,7 +65,7 @@ def verdict_sentence(estimator: Any | None) -> str:
 
 def choice_sentence(gamma: float | None) -> str:
     """At which γ the view opens."""
-    return "" if gamma is None else f"The estimator chose γ = {gamma:.3g}."
+    return "" if gamma is None else f"The estimator chose γ\u00a0=\u00a0{gamma:.3g}."
 
 
 def plain_sentences(estimator: Any | None, names: list[str] | None) -> list[str]:
@@ -132,9 +133,9 @@ def robustness_sentence(estimator: Any, names: Sequence[object] | None = None) -
         width = kernel.params.get("bandwidth")
     said = found.statement(width, names)
     if kernel.name == "linear":
-        said = said.replace("in the kernel's space", "in any direction")
+        said = said.replace("in the kernel's space", ANY_DIRECTION)
     if getattr(estimator, "_columns", None) is not None:
-        said += " Distances are those of the weighted features."
+        said += " Features have their weights in it."
     return str(said)
 
 
