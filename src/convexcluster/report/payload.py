@@ -155,20 +155,19 @@ def given_views(coordinates: Any, n: int) -> list[View]:
     if coordinates is None:
         return []
     if not isinstance(coordinates, Mapping):
-        coordinates = {"given coordinates": coordinates}
+        coordinates = {"": coordinates}
     views = []
     for key, value in coordinates.items():
-        name = str(key).removeprefix("X_")
+        name = str(key).removeprefix("X_") or "given coordinates"
+        called = f"coordinates {str(key)!r}" if key else "coordinates"
         table = value.toarray() if hasattr(value, "toarray") else value
         points = np.asarray(table, dtype=np.float64)
         if points.ndim != 2 or len(points) != n or points.shape[1] < 1:
-            raise ValueError(
-                f"coordinates {str(key)!r} must have the shape ({n}, 2), got {points.shape}"
-            )
+            raise ValueError(f"{called} must have the shape ({n}, 2), got {points.shape}")
         if points.shape[1] == 1:
             continue
         points = points[:, :2]
-        check_finite(points, f"coordinates {str(key)!r}")
+        check_finite(points, called)
         views.append(View(name, (f"{name} 1", f"{name} 2"), points))
     return views
 
