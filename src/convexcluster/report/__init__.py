@@ -167,8 +167,13 @@ def report_html(
             *certificate_sentences(getattr(estimator, "certificate_", None)),
             path_sentence(path),
         ],
-        samples=soft_facts(estimator, names),
+        samples=[],
     )
+    if isinstance(estimator, Answers):
+        shares, scores = estimator.probabilities_, estimator.outlier_score_
+        arrays["membership"] = np.round(255 * shares).astype(np.uint8)
+        arrays["lonely"] = scores.astype(np.float32)
+        facts["samples"] = soft_facts(estimator, names, shares, scores)
     if table is not None:
         features = Features.of(*table, np.unique(labels, return_inverse=True)[1].ravel())
         arrays["features"] = features.values
@@ -181,19 +186,16 @@ def report_html(
 
 
 def _own_arrays(estimator: Any, labels: Ints, step: int) -> dict[str, np.ndarray]:
-    """Labels of an estimator, memberships, and its tree, where the path has not the same."""
-    path, arrays = estimator.path_, {}
+    """Labels of an estimator, and the tree they were cut from, where the path has not the same."""
+    path = estimator.path_
     tree = np.asarray(estimator.linkage_, dtype=np.float64)
-    if isinstance(estimator, Answers):
-        arrays["membership"] = np.round(255 * estimator.probabilities_).astype(np.uint8)
-        arrays["lonely"] = estimator.outlier_score_.astype(np.float32)
     layered = len(getattr(getattr(estimator, "selection_", None), "layers", ())) > 1
     if layered or not np.array_equal(tree, path.to_linkage()):
         Z = np.asarray(estimator.embedding_, dtype=np.float64)
-        return {**arrays, "labels": labels, **tree_arrays("own_", tree, Z, path.masses)}
+        return {"labels": labels, **tree_arrays("own_", tree, Z, path.masses)}
     if np.array_equal(labels, path.labels(step=step)):
-        return arrays
-    return {**arrays, "labels": labels}
+        return {}
+    return {"labels": labels}
 
 
 def _layers(estimator: Any, arrays: dict[str, np.ndarray]) -> list[dict[str, Any]]:

@@ -14,7 +14,7 @@ from ..answers import Answers
 from ..certificate.margins import ANY_DIRECTION
 from ..labels import cut
 from ..plots.layout import kernel_name
-from ..problem import Ints
+from ..problem import Floats, Ints
 
 if TYPE_CHECKING:
     from ..path.clusterpath import ClusterPath
@@ -111,9 +111,9 @@ def plain_sentences(estimator: Any | None, names: list[str] | None) -> list[str]
     return made
 
 
-# Samples up to which a report asks how far a proved partition stands: two seconds at that size,
-# which is what the fit takes; four times that at twice the size.
-MOST_MOVED = 10_000
+# Sum of the squared sizes of clusters up to which a report asks how far they stand: two seconds at
+# that size, as long as the fit takes; four times that for clusters of twice the size.
+MOST_MOVED = 15_000_000
 
 
 def robustness_sentence(estimator: Any, names: Sequence[object] | None = None) -> str:
@@ -121,8 +121,8 @@ def robustness_sentence(estimator: Any, names: Sequence[object] | None = None) -
     proved = getattr(getattr(estimator, "certificate_", None), "partition", "") == "certified"
     if not proved or not isinstance(estimator, Answers):
         return ""
-    if len(estimator.labels_) > MOST_MOVED:
-        return f"model.robustness() tells; of more than {MOST_MOVED:,} samples it takes a while."
+    if (np.bincount(estimator.labels_).astype(float) ** 2).sum() > MOST_MOVED:
+        return "Clusters as large as these take a while to test: model.robustness() tells."
     try:
         found = estimator.robustness()  # type: ignore[attr-defined]
     except ValueError as reason:
@@ -147,16 +147,18 @@ BORDER = 2 / 3
 MOST_NAMES = 12
 
 
-def soft_facts(estimator: Any | None, names: list[str] | None) -> list[str]:
-    """Samples at borders, outliers, representatives, and the size of the tree; a sentence each."""
-    if not isinstance(estimator, Answers):
-        return []
+def soft_facts(
+    estimator: Answers, names: list[str] | None, shares: Floats, scores: Floats
+) -> list[str]:
+    """Samples at borders, outliers, representatives, and the size of the tree; a sentence each.
+
+    ``shares`` (n,) are the memberships in the own clusters, ``scores`` (n,) those of outliers.
+    """
 
     def name(index: int) -> str:
         return str(index) if names is None else names[index]
 
-    border = int((estimator.probabilities_ < BORDER).sum())
-    scores = estimator.outlier_score_
+    border = int((shares < BORDER).sum())
     low, high = np.quantile(scores, [0.25, 0.75])
     lonely = np.flatnonzero(scores > high + 1.5 * (high - low))
     lonely = lonely[np.argsort(-scores[lonely], kind="stable")]
