@@ -367,7 +367,7 @@ def test_robustness_is_only_told_of_what_is_proved():
     [
         ("structure", None, "2 clusters: the data have structure"),
         ("structure", 2, "2 clusters, as asked: the data have structure"),
-        ("no structure", None, "2 clusters: no structure: nothing stands out from chance"),
+        ("no structure", None, "2 clusters: nothing stands out from chance (no structure)"),
         ("not tested: why", None, "2 clusters: not tested: why; confidence 0.70 of 1."),
     ],
 )

@@ -44,7 +44,7 @@ def summary_sentence(path: ClusterPath, estimator: Any | None, n_features: int |
 # What each verdict on the data means.
 VERDICTS = {
     "structure": "the data have structure, and these clusters stand out from chance",
-    "no structure": "no structure: nothing stands out from chance",
+    "no structure": "nothing stands out from chance (no structure)",
     "one cluster": "all samples are alike",
 }
 
@@ -95,8 +95,8 @@ def plain_sentences(estimator: Any | None, names: list[str] | None) -> list[str]
         )
     elif statement:
         made.append(
-            "Not all of this is proved. The solution is the best one within known bounds, but the "
-            "labels go further than what has fused in it."
+            "Not all of this is proved: some samples may belong elsewhere in the best possible "
+            "solution, by which the clusters were found."
         )
     if statement:
         made.append(f"What is proved: {statement[0].lower()}{statement[1:]}")
