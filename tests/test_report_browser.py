@@ -339,7 +339,7 @@ def test_it_works_by_keyboard_alone(open_report, fitted):
 def test_everything_operable_has_a_name(open_report, fitted):
     report = open_report(fitted)
     unnamed = report.page.evaluate(
-        """() => [...document.querySelectorAll('button, input, canvas, output')]
+        """() => [...document.querySelectorAll('button, input, select, canvas, output')]
             .filter(e => !e.hidden && !(e.getAttribute('aria-label') || e.textContent.trim()
                 || (e.labels && e.labels.length)))
             .map(e => e.outerHTML)"""
@@ -531,6 +531,30 @@ def test_the_plane_can_be_magnified_and_moved(open_report, flat):
     assert factor() == pytest.approx(1, rel=1e-6)
     report.settle(lambda: page.mouse.dblclick(x, y))
     assert factor() == pytest.approx(2, rel=1e-2)
+
+
+def test_two_fingers_magnify(open_report, flat):
+    report = open_report(flat.model, page_options={"has_touch": True})
+    page = report.page
+    report.settle(lambda: page.select_option("#colour", "feature:0"))
+    whole = places(report)
+    box = page.locator("#plane").bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    touch = report.context.new_cdp_session(page)
+
+    def fingers(kind, apart):
+        points = [{"x": x - apart, "y": y, "id": 0}, {"x": x + apart, "y": y, "id": 1}]
+        points = [] if kind == "touchEnd" else points
+        touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+    fingers("touchStart", 40)
+    for apart in (60, 80):
+        report.settle(lambda apart=apart: fingers("touchMove", apart))
+    report.settle(lambda: fingers("touchEnd", 80))
+    now = places(report)
+    one, two = sorted(set(now) & set(whole))[::8][:2]
+    grown = np.linalg.norm(now[one] - now[two]) / np.linalg.norm(whole[one] - whole[two])
+    assert grown == pytest.approx(2, rel=0.05)
 
 
 def test_samples_are_coloured_by_what_is_chosen(open_report, flat):

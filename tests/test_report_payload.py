@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from convexcluster import ConvexClustering, KernelConvexClustering, solve_path
+from convexcluster import ConvexClustering, KernelConvexClustering, load, solve_path
 from convexcluster.answers.describe import explained, features_of
 from convexcluster.certificate import Robustness
 from convexcluster.partition import canonical
@@ -306,7 +306,7 @@ def test_two_features_are_drawn_in_their_own_plane():
     assert not facts["views"][0]["equal"]
 
 
-def test_a_model_fitted_to_a_data_frame_knows_names_and_ids():
+def test_a_model_fitted_to_a_data_frame_knows_names_and_ids(tmp_path):
     pandas = pytest.importorskip("pandas")
     rng = np.random.default_rng(0)
     X = np.concatenate([rng.normal(size=(15, 2)), rng.normal(8, size=(15, 2))])
@@ -324,6 +324,8 @@ def test_a_model_fitted_to_a_data_frame_knows_names_and_ids():
     facts, arrays = unpacked(report_html(weighted))
     assert facts["features"] == ["width"]
     np.testing.assert_allclose(arrays["features"], X[:, 1], rtol=1e-6)
+    model.save(tmp_path / "model", path=True)
+    assert unpacked(report_html(load(tmp_path / "model")))[0]["ids"] == list(frame.index)
     model.fit(X)
     assert unpacked(report_html(model))[0]["ids"] is None
 
