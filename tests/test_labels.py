@@ -11,6 +11,7 @@ from convexcluster.labels import (
     cut,
     dual_coefficients,
     elbow,
+    elbow_scores,
     fusion_labels,
     sse_curve,
     ward_tree,
@@ -86,6 +87,14 @@ def test_elbow_of_clear_groups():
     centres = np.array([[0, 0], [9, 0], [0, 9], [9, 9], [4, 20]])
     A = np.repeat(centres, 20, axis=0) + rng.normal(scale=0.1, size=(100, 2))
     assert elbow(sse_curve(ward_tree(A))) == 5
+
+
+def test_elbow_scores_by_hand():
+    """SSE 10, 4, 3, 2: x = 0, ⅓, ⅔, 1 and y = 1, ¼, ⅛, 0."""
+    found = elbow_scores(np.array([10.0, 4.0, 3.0, 2.0, 1.0]), 4)
+    np.testing.assert_allclose(found, [0.0, 5 / 12, 5 / 24, 0.0], atol=1e-15)
+    np.testing.assert_array_equal(elbow_scores(np.array([1.0, 2.0])), [0.0, 0.0])
+    np.testing.assert_array_equal(elbow_scores(np.array([3.0])), [0.0])
 
 
 def test_elbow_without_any_change_is_one():
