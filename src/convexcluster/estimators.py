@@ -32,7 +32,7 @@ from .certificate.margins import Robustness
 from .certificate.ranges import Recovery
 from .fit import Fit, fit
 from .graph import Graph
-from .kernels import Kernel
+from .kernels import Kernel, along_paths
 from .labels import cut, dual_coefficients
 from .numerics.threads import interruptible
 from .partition import by_size, means
@@ -75,8 +75,9 @@ class KernelConvexClustering(
     metric : str or callable
         Distance between samples, for the graph, for ``predict`` and for the kernels of a distance
         (rbf, laplacian, matern): a name of ``convexcluster.kernels.METRICS``, a function of two
-        rows, or "precomputed", where X holds distances. "auto" is Euclidean for at most three
-        features, Manhattan for the graph of more, and what the kernel's formula says.
+        rows, or "precomputed", where X holds distances: all of them, or in a sparse matrix those
+        between neighbours, along which the others are measured. "auto" is Euclidean for at most
+        three features, Manhattan for the graph of more, and what the kernel's formula says.
     feature_weights : array-like of shape (n_features,), optional
         θ ≥ 0, up to a factor: how much each feature counts in the distances of the kernel and of
         the graph, Σ θ_f (x_f − y_f)² with rbf and linear, ``Σ θ_f |x_f − y_f|`` with laplacian, in
@@ -607,8 +608,16 @@ def check_rows(model: Any, X: Any, *, reset: bool = True) -> Any:
             raise ValueError(
                 f"X holds NaN or infinity in row {row}, column {column}: impute or drop it first"
             )
+        if str(model.metric).lower() == "precomputed":
+            if reset:
+                return along_paths(entries)
+            raise ValueError(
+                "a sparse X holds some of the distances: new samples need theirs to every training "
+                "sample"
+            )
         # so few columns are points of the plane or of space, and hardly sparse
-        return entries.toarray() if entries.shape[1] <= FEW_FEATURES else X
+        few = entries.shape[1] <= FEW_FEATURES and not model.__sklearn_tags__().input_tags.pairwise
+        return entries.toarray() if few else X
     remedy = f"; {PIPELINE.format(model=name)} fills in what is missing"
     check_finite(X, "X", columns=getattr(model, "feature_names_in_", None), remedy=remedy)
     return X
