@@ -113,7 +113,7 @@ def counts() -> dict[str, list[int]]:
 def draw(name: str) -> plt.Figure:
     """The strip of one parameter."""
     strip, X = STRIPS[name], STRIPS[name].data()
-    figure, axes = plt.subplots(1, len(strip.values), figsize=(10, 2.9), layout="constrained")
+    figure, axes = plt.subplots(1, len(strip.values), figsize=(9, 2.6), layout="constrained")
     for ax, value, model in zip(axes, strip.values, fitted(name)):
         if strip.edges:
             lines = X[model.graph_.edges]
@@ -125,7 +125,6 @@ def draw(name: str) -> plt.Figure:
         k = model.n_clusters_
         ax.set(xticks=[], yticks=[], aspect="equal")
         ax.set_title(f"{value!r}\n{k} cluster{'s' if k > 1 else ''}", fontsize=10)
-    figure.suptitle(name, fontsize=11)
     return figure
 
 
