@@ -11,7 +11,6 @@ resolutions 0.5 and 1. A run with nothing left out writes docs/cells-results.md.
 
 from __future__ import annotations
 
-import argparse
 import os
 import time
 import warnings
@@ -21,11 +20,10 @@ import numpy as np
 from scipy import sparse
 from sklearn.metrics import adjusted_rand_score
 
-RESULTS = Path(__file__).resolve().parent.parent / "docs" / "cells-results.md"
+from benchmarks.sets import Sets
+
 LINES = ("sc_celseq2", "sc_dropseq", "sc_celseq2_5cl_p1")
 NAMES = ("pbmc68k_reduced", *LINES)
-COLUMNS = "set | cells | k | ours, told nothing | ours, told k | Leiden 0.5 | Leiden 1 | "
-COLUMNS += "verdict, confidence | CPU s"
 RESOLUTIONS = (0.5, 1.0)
 
 
@@ -51,7 +49,7 @@ def load(name):
     return adata, truth
 
 
-def line(name):
+def row(name):
     """One row of the table."""
     import scanpy as sc
 
@@ -69,48 +67,34 @@ def line(name):
         found.append(adata.obs["leiden"].copy())
     scores = [f"{adjusted_rand_score(truth, c):.2f} ({c.nunique()})" for c in found]
     ours = adata.uns["convexcluster"]
-    return (
-        f"| {name} | {adata.n_obs:,} | {len(np.unique(truth))} | {' | '.join(scores)} | "
-        f"{ours['verdict']}, {ours['confidence']:.2f} | {spent:.1f} |"
-    )
+    sure = f"{ours['verdict']}, {ours['confidence']:.2f}"
+    return [name, f"{adata.n_obs:,}", str(len(np.unique(truth))), *scores, sure, f"{spent:.1f}"]
 
 
-def page(lines):
-    """The page of the results."""
-    from benchmarks.machine import PACKAGES, header
-
-    packages = (*PACKAGES, "anndata", "scanpy", "leidenalg", "igraph", "pandas")
-    told = header("python -m benchmarks.cells", packages)
-    return f"""# Single cells beside Leiden
-
-Adjusted Rand index, and the number of clusters in brackets, of `convexcluster.anndata.cluster` on
-scanpy's graph of neighbours and of Leiden on the same graph. The truth of `sc_celseq2`,
-`sc_dropseq` and `sc_celseq2_5cl_p1` is known by design: they are mixtures of cell lines (Tian et
-al., Nat. Methods 2019). The labels of `pbmc68k_reduced` are annotations by bulk profiles, which
-are no clusters of the graph. `python -m benchmarks.cells` writes this page.
-
-```
-{told}
-```
-
-| {COLUMNS} |
-|{"---|" * (COLUMNS.count("|") + 1)}
-{chr(10).join(lines)}
-"""
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("names", nargs="*", default=NAMES)
-    names = parser.parse_args().names
-    warnings.simplefilter("ignore")  # scanpy's about versions to come, and sizes of components
-    lines = []
-    for name in names:
-        lines.append(line(name))
-        print(lines[-1], flush=True)
-    if tuple(names) == NAMES:
-        RESULTS.write_text(page(lines), encoding="utf-8")
-
+BENCHMARK = Sets(
+    command="python -m benchmarks.cells",
+    file="cells-results.md",
+    title="Single cells beside Leiden",
+    text="""Adjusted Rand index, and the number of clusters in brackets, of
+    `convexcluster.anndata.cluster` on scanpy's graph of neighbours and of Leiden on the same graph.
+    The truth of `sc_celseq2`, `sc_dropseq` and `sc_celseq2_5cl_p1` is known by design: they are
+    mixtures of cell lines (Tian et al., Nat. Methods 2019). The labels of `pbmc68k_reduced` are
+    annotations by bulk profiles, which need not be clusters of the graph.""",
+    packages=("anndata", "scanpy", "leidenalg", "igraph", "pandas"),
+    columns=(
+        "set",
+        "cells",
+        "k",
+        "ours, told nothing",
+        "ours, told k",
+        *(f"Leiden {resolution:g}" for resolution in RESOLUTIONS),
+        "verdict, confidence",
+        "CPU s",
+    ),
+    names=NAMES,
+    row=row,
+)
 
 if __name__ == "__main__":
-    main()
+    warnings.simplefilter("ignore")  # scanpy's about versions to come, and sizes of components
+    BENCHMARK.run()

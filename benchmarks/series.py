@@ -7,24 +7,20 @@ with noise: 2,192 rows. Strings are ten words with up to three random edits each
 
 Ours is ``KernelConvexClustering(metric="precomputed")`` with its defaults, told k and told nothing,
 beside k-medoids (alternating, best cost of ten starts). A run with nothing left out writes
-docs/series-results.md. Needs ``pip install sktime dtaidistance``.
+docs/series-results.md. Needs the group ``series`` of pyproject.toml.
 """
 
 from __future__ import annotations
 
-import argparse
 import time
 import warnings
-from pathlib import Path
 
 import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
+from benchmarks.sets import Sets
 from convexcluster import KernelConvexClustering
 
-RESULTS = Path(__file__).resolve().parent.parent / "docs" / "series-results.md"
-COLUMNS = "set | rows × length | k | told k | k-medoids told k | told nothing | k found | "
-COLUMNS += "clipped | distances, CPU s | two fits, CPU s"
 SETS = ("ArrowHead", "GunPoint", "ItalyPowerDemand", "OSULeaf", "ACSF1")
 NAMES = (*SETS, "ItalyPowerDemand twice", "strings")
 WINDOW = 0.1
@@ -109,7 +105,7 @@ def given(name):
     return warped(X), y, f"{len(X):,} × {X.shape[1]:,}"
 
 
-def line(name):
+def row(name):
     """One row of the table."""
     start = time.process_time()
     D, y, shape = given(name)
@@ -120,49 +116,37 @@ def line(name):
         free = KernelConvexClustering(metric="precomputed").fit(D)
     ours = time.process_time() - start
     found = [told.labels_, k_medoids(D, k), free.labels_]
-    scores = " | ".join(f"{adjusted_rand_score(y, labels):.3f}" for labels in found)
+    scores = [f"{adjusted_rand_score(y, labels):.3f}" for labels in found]
     clipped = f"{told.certificate_.clipped_share:.1%}"
-    return (
-        f"| {name} | {shape} | {k} | {scores} | {free.n_clusters_} | {clipped} | {spent:.1f} | "
-        f"{ours:.1f} |"
-    )
+    rest = [str(free.n_clusters_), clipped, f"{spent:.1f}", f"{ours:.1f}"]
+    return [name, shape, str(k), *scores, *rest]
 
 
-def page(lines):
-    """The page of the results."""
-    from benchmarks.machine import PACKAGES, header
-
-    packages = (*PACKAGES, "sktime", "dtaidistance")
-    told = header("python -m benchmarks.series", packages)
-    return f"""# Series and strings
-
-Adjusted Rand index of `KernelConvexClustering(metric="precomputed")` with its defaults, told k and
-told nothing, beside k-medoids told k. Series are sets of the UCR archive by dynamic time warping
-in a band of a tenth of their length; "twice" has every series a second time, stretched and with
-noise. Strings are ten words with up to three random edits each, by edit distance. *Clipped* is the
-share of the kernel's spectrum that was negative. `python -m benchmarks.series` writes this page.
-
-```
-{told}
-```
-
-| {COLUMNS} |
-|{"---|" * (COLUMNS.count("|") + 1)}
-{chr(10).join(lines)}
-"""
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("names", nargs="*", default=NAMES)
-    names = parser.parse_args().names
-    lines = []
-    for name in names:
-        lines.append(line(name))
-        print(lines[-1], flush=True)
-    if tuple(names) == NAMES:
-        RESULTS.write_text(page(lines), encoding="utf-8")
-
+BENCHMARK = Sets(
+    command="python -m benchmarks.series",
+    file="series-results.md",
+    title="Series and strings",
+    text="""Adjusted Rand index of `KernelConvexClustering(metric="precomputed")` with its defaults,
+    told k and told nothing, beside k-medoids told k. Series are sets of the UCR archive by dynamic
+    time warping in a band of a tenth of their length; "twice" has every series a second time,
+    stretched and with noise. Strings are ten words with up to three random edits each, by edit
+    distance. *Clipped* is the share of the kernel's spectrum that was negative.""",
+    packages=("sktime", "dtaidistance"),
+    columns=(
+        "set",
+        "rows × length",
+        "k",
+        "told k",
+        "k-medoids told k",
+        "told nothing",
+        "k found",
+        "clipped",
+        "distances, CPU s",
+        "two fits, CPU s",
+    ),
+    names=NAMES,
+    row=row,
+)
 
 if __name__ == "__main__":
-    main()
+    BENCHMARK.run()

@@ -616,8 +616,7 @@ def check_rows(model: Any, X: Any, *, reset: bool = True) -> Any:
                 "sample"
             )
         # so few columns are points of the plane or of space, and hardly sparse
-        few = entries.shape[1] <= FEW_FEATURES and not model.__sklearn_tags__().input_tags.pairwise
-        return entries.toarray() if few else X
+        return entries.toarray() if entries.shape[1] <= FEW_FEATURES else X
     remedy = f"; {PIPELINE.format(model=name)} fills in what is missing"
     check_finite(X, "X", columns=getattr(model, "feature_names_in_", None), remedy=remedy)
     return X
