@@ -89,7 +89,7 @@ STRIPS = {
     "feature_weights": Strip(stripes, (None, (1.0, 0.0), (0.0, 1.0), (1.0, 0.001))),
     "weights": Strip(moons, ("knn", "mutual", "mst", "full"), {"weight_bandwidth": 0.15}, True),
     "n_neighbors": Strip(moons, (2, 7, 20, 60), {"n_clusters": 2}, True),
-    "coarsen": Strip(moons, (False, 60, 30, 12), {"n_clusters": 2}),
+    "coarsen": Strip(moons, (False, 80, 30, 12), {"n_clusters": 2}),
 }
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from sklearn.cluster import KMeans
-from sklearn.datasets import load_iris, make_circles
+from sklearn.datasets import load_iris, make_circles, make_moons
 
 import convexcluster
 from convexcluster.cli import main
@@ -237,6 +237,10 @@ def test_strips_of_parameters_are_as_their_page_says():
     right = [len(set(zip(m.labels_, rays))) == 3 for m in choosing.fitted("metric")]
     assert right[3]
     assert not right[1]
+    moon = make_moons(200, noise=0.06, random_state=0)[1]
+    whole = [len(set(zip(m.labels_, moon))) == 2 for m in choosing.fitted("coarsen")]
+    assert whole[:2] == [True, True]
+    assert not whole[3]
     circle = make_circles(200, factor=0.4, noise=0.05, random_state=0)[1]
     apart = {
         name: [len(set(zip(m.labels_, circle))) == 2 for m in choosing.fitted(name)]
