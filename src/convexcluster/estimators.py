@@ -437,7 +437,9 @@ class KernelConvexClustering(
         """Fit and return ``labels_``."""
         return self.fit(X, y, sample_weight, groups=groups).labels_
 
-    def recovery(self, labels: ArrayLike | None = None, near: float | None = None) -> Recovery:
+    def recovery(
+        self, labels: ArrayLike | None = None, near: float | None = None, inside: bool = False
+    ) -> Recovery:
         """For which γ the exact optimum has the clusters ``labels``, in the full kernel space.
 
         Parameters
@@ -446,6 +448,8 @@ class KernelConvexClustering(
             Labels that you bring, e.g. known classes; those of the fit by default.
         near : float, optional
             A γ at which they are thought to be clusters.
+        inside : bool
+            Whether to prove all γ between the ends as well, up to a hundredth inside each of them.
 
         Returns
         -------
@@ -456,7 +460,7 @@ class KernelConvexClustering(
         from .points.questions import recovery
 
         check_is_fitted(self)
-        return recovery(self, labels, near)
+        return recovery(self, labels, near, inside)
 
     def robustness(self, gamma: float | None = None) -> Robustness:
         """By how much data, weights and γ may change with the clusters proved to stand.

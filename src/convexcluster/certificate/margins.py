@@ -31,10 +31,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..graph import Graph
+from ..partition import check_labels
 from ..problem import Floats, Ints, Problem, Solution
 from .explicit import hold
 from .proof import Proof, State
-from .ranges import check_labels
 from .rounding import OWN
 from .space import Space, layout
 
@@ -142,9 +142,13 @@ class _Part:
 
 
 def _part(
-    proof: Proof, t: int, state: State, solve: Callable[[Problem], Solution] | None
+    proof: Proof,
+    t: int,
+    state: State,
+    solve: Callable[[Problem], Solution] | None,
+    kinds: tuple[str, ...] = KINDS,
 ) -> _Part | None:
-    """Loads of cluster t; None if it is not proved to be whole."""
+    """Loads of cluster t, and what ``kinds`` of changes add; None if t is not proved whole."""
     gamma = state.gamma
     proof.fits(t, state)
     flow, own = proof.flows[t], proof.flows[t].inside
@@ -158,25 +162,33 @@ def _part(
         if found is None or not found.holds(proof, t, gamma, turn):
             return None
         load = found.load(proof, t, gamma, turn)
-    square, one, most, outer = (np.zeros(len(own.w)) for _ in range(4))
-    leaving = own.pull.sum(axis=1)
-    for first in range(0, own.n, COLUMNS):
-        part = slice(first, min(first + COLUMNS, own.n))
-        R, m = flow.rows(part), own.masses[part]
-        square += R**2 @ m
-        one += R @ m
-        most = np.maximum(most, (R * m).max(axis=1))
-        outer += R @ leaving[part]
     room = gamma * own.w / OWN
-    adds = {
-        "total": np.sqrt(square) / room,
-        "each": one / room,
-        "one": most / room,
-        "weights": OWN * (1.0 + outer / own.w),
-        "gamma": flow.length / room,
-    }
+    adds = {"gamma": flow.length / room}
+    if kinds != ("gamma",):
+        square, one, most, outer = (np.zeros(len(own.w)) for _ in range(4))
+        leaving = own.pull.sum(axis=1)
+        for first in range(0, own.n, COLUMNS):
+            part = slice(first, min(first + COLUMNS, own.n))
+            R, m = flow.rows(part), own.masses[part]
+            square += R**2 @ m
+            one += R @ m
+            most = np.maximum(most, (R * m).max(axis=1))
+            outer += R @ leaving[part]
+        adds["total"], adds["each"], adds["one"] = np.sqrt(square) / room, one / room, most / room
+        adds["weights"] = OWN * (1.0 + outer / own.w)
     turned = OWN * (np.abs(flow.f) + flow.extra[:, 1:]) / own.w[:, None]
     return _Part(load, adds, turned)
+
+
+def reach(proof: Proof, state: State, solve: Callable[[Problem], Solution] | None) -> float:
+    """ε such that the partition stands for all γ' from γ(1 − ε) to γ(1 + ε); 0 if not proved."""
+    parts = []
+    for t in range(proof.k):
+        part = _part(proof, t, state, solve, ("gamma",))
+        if part is None:
+            return 0.0
+        parts.append(part)
+    return float(_radii(proof, state, parts, "gamma").min())
 
 
 def _moves(proof: Proof, state: State, kind: str) -> float:

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from ..certificate.margins import Robustness, stand
-from ..certificate.ranges import Recovery, check_labels, recover
+from ..certificate.ranges import Recovery, recover
 from ..certificate.space import Space
 from ..graph import Graph
-from ..partition import first
+from ..partition import check_labels, first
 from ..problem import Floats, Ints
 from ..solvers import solve_problem
 from .inner import space_of
@@ -25,7 +25,9 @@ from .points import Points
 SHARP = 1e-10
 
 
-def recovery(model: Any, labels: Any = None, near: float | None = None) -> Recovery:
+def recovery(
+    model: Any, labels: Any = None, near: float | None = None, inside: bool = False
+) -> Recovery:
     """For which γ the exact optimum has the clusters ``labels``; those of the fit by default."""
     space, graph, masses, index = full_space(model)
     rows = check_labels(model.labels_ if labels is None else labels, len(index))
@@ -37,7 +39,7 @@ def recovery(model: Any, labels: Any = None, near: float | None = None) -> Recov
         return Recovery(np.nan, np.nan, f"refuted: {why}", (np.inf, 0.0), None, why)
     solve = partial(solve_problem, tol=SHARP)
     near = model.gamma_ if labels is None else near
-    return recover(space, graph, masses, points, near=near, solve=solve)
+    return recover(space, graph, masses, points, near=near, inside=inside, solve=solve)
 
 
 def robustness(model: Any, gamma: float | None = None) -> Robustness:
