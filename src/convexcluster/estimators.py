@@ -684,7 +684,7 @@ def _coefficients(found: Fit) -> Floats:
     """β of every point: those of the proof, or those that follow from the centroids."""
     if found.centroids is None:
         return dual_coefficients(found.problem, found.solution.A, found.labels)
-    return found.centroids.coefficients(found.labels, found.points.masses)
+    return found.centroids.coefficients(found.labels, found.problem.masses)
 
 
 def _warn(found: Fit, model: Any) -> None:
