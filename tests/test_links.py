@@ -212,6 +212,20 @@ def test_groups_are_proved_in_the_full_space():
         np.testing.assert_array_equal(canonical(found), canonical(model.labels_))
 
 
+def test_questions_are_about_the_optimum_under_the_links(tmp_path):
+    groups = np.where(np.arange(len(X)) % 7 == 0, y, -1)
+    model = KernelConvexClustering().fit(X, groups=groups)
+    found, (low, high) = model.recovery(), model.certificate_.gamma_interval
+    assert found.gamma_low <= low * 1.001
+    assert found.gamma_high >= high * 0.999
+    assert model.robustness().each > 0
+    model.save(tmp_path / "model", path=True)
+    assert load(tmp_path / "model").recovery() == found
+    torn = np.where(np.arange(len(X)) == 0, 3, y)
+    assert "must be together" in model.recovery(torn).status
+    assert not hasattr(model.fit(X), "_links")
+
+
 def test_means_of_a_space_are_means():
     rng = np.random.default_rng(0)
     Z, masses, labels = rng.normal(size=(9, 3)), rng.uniform(0.5, 2, 9), rng.integers(4, size=9)

@@ -661,12 +661,14 @@ def keep(model: Any, found: Fit, index: Ints, weight: Floats, rows: Ints) -> Any
         "_vote": found.vote,
         "_n_features_out": int(labels.max()) + 1,
     }
+    if found.links is not None:
+        kept["_links"] = found.links
     if found.coarsening is not None:
         kept["points_"], kept["coarsening_"] = replace(points, index=None), found.coarsening
     if unit != Unit():
         one = isinstance(model.gamma, Real) or model.labels == "agglomerative"
         kept = {**unit.report(kept, one, model.labels == "fusion"), "_unit": unit}
-    stale = ("points_", "coarsening_", "point_labels_", "_columns", "_unit")
+    stale = ("points_", "coarsening_", "point_labels_", "_columns", "_unit", "_links")
     own = {name: value for name, value in model.__dict__.items() if name not in stale}
     model.__dict__ = own | kept
     return model
