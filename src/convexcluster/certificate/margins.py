@@ -147,8 +147,12 @@ def _part(
     state: State,
     solve: Callable[[Problem], Solution] | None,
     kinds: tuple[str, ...] = KINDS,
+    corrected: bool = False,
 ) -> _Part | None:
-    """Loads of cluster t, and what ``kinds`` of changes add; None if t is not proved whole."""
+    """Loads of cluster t, and what ``kinds`` of changes add; None if t is not proved whole.
+
+    A corrected flow is taken where the electrical one does not fit, or where it is asked for.
+    """
     gamma = state.gamma
     proof.fits(t, state)
     flow, own = proof.flows[t], proof.flows[t].inside
@@ -156,12 +160,11 @@ def _part(
         none = np.zeros(0)
         return _Part(none, dict.fromkeys(KINDS, none), np.zeros((0, len(own.near))))
     load = proof.lengths(t, state) / (gamma * own.w)
-    if not load.max() < 1.0:
-        found = hold(proof, t, state, solve)
-        turn = proof.directions(t, state)[2]
-        if found is None or not found.holds(proof, t, gamma, turn):
+    if corrected or not load.max() < 1.0:
+        found = _corrected(proof, t, state, solve)
+        if found is None:
             return None
-        load = found.load(proof, t, gamma, turn)
+        load = found
     room = gamma * own.w / OWN
     adds = {"gamma": flow.length / room}
     if kinds != ("gamma",):
@@ -180,6 +183,28 @@ def _part(
     return _Part(load, adds, turned)
 
 
+# Shares of their capacity by which corrected flows fill edges at most: the least that holds leaves
+# the most to changes. Each is a flow of its own; finer steps gain less than they differ.
+FILLED = 1.0, 0.97, 0.9, 0.8, 0.6
+
+
+def _corrected(
+    proof: Proof, t: int, state: State, solve: Callable[[Problem], Solution] | None
+) -> Floats | None:
+    """Loads of a corrected flow of cluster t that leaves slack everywhere; None if none holds."""
+    turn, load = proof.directions(t, state)[2], None
+    for share in FILLED:
+        found = hold(proof, t, state, solve, share)
+        if found is None or not found.holds(proof, t, state.gamma, turn):
+            break
+        load = found.load(proof, t, state.gamma, turn)
+    return load
+
+
+# A reach of less than this is tried again with corrected flows, which fill edges more evenly.
+SHORT = 0.05
+
+
 def reach(proof: Proof, state: State, solve: Callable[[Problem], Solution] | None) -> float:
     """ε such that the partition stands for all γ' from γ(1 − ε) to γ(1 + ε); 0 if not proved."""
     parts = []
@@ -188,7 +213,11 @@ def reach(proof: Proof, state: State, solve: Callable[[Problem], Solution] | Non
         if part is None:
             return 0.0
         parts.append(part)
-    return float(_radii(proof, state, parts, "gamma").min())
+    radii = _radii(proof, state, parts, "gamma")
+    for t in np.flatnonzero(radii < SHORT).tolist():
+        part = _part(proof, t, state, solve, ("gamma",), corrected=True)
+        parts[t] = parts[t] if part is None else part
+    return float(max(radii.min(), _radii(proof, state, parts, "gamma").min()))
 
 
 def _moves(proof: Proof, state: State, kind: str) -> float:

@@ -127,8 +127,8 @@ def recovery(
     """
     graph = Graph(problem.edges, problem.weights)
     space = Space.of_coordinates(problem.Z)
-    options = {"near": near, "rel": rel, "inside": inside, "solve": solve}
-    return recover(space, graph, problem.masses, labels, **options)
+    m = problem.masses
+    return recover(space, graph, m, labels, near=near, rel=rel, inside=inside, solve=solve)
 
 
 def recover(
@@ -202,6 +202,16 @@ class _Search:
         self.enough = sure if sure[0] < sure[1] else None
         self.first = int(np.argmax(proof.gammas))  # the cluster to ask first
         self.work = WORK
+        self.known: dict[float, Floats] = {}  # γ and the reduced optimum there
+
+    def state(self, gamma: float) -> State | None:
+        """The reduced optimum at γ, from that of the nearest γ at which it was known well."""
+        near = min(self.known, key=lambda g: abs(np.log(g / gamma)), default=None)
+        found = self.proof.state(gamma, None if near is None else self.known[near])
+        if found is None or not found[0].differ:
+            return None
+        self.known[gamma] = found[1]
+        return found[0]
 
     def holds(self, gamma: float, corrected: bool = True) -> bool:
         """Whether the labels are proved at γ, by electrical flows or also by corrected ones."""
@@ -209,11 +219,11 @@ class _Search:
             return True
         if not self.need[0] <= gamma < self.need[1]:
             return False
-        found = self.proof.state(gamma)
-        if found is None or not found[0].differ:
+        found = self.state(gamma)
+        if found is None:
             return False
         for t in np.argsort(np.arange(self.proof.k) != self.first, kind="stable").tolist():
-            if not self._whole(t, found[0], corrected):
+            if not self._whole(t, found, corrected):
                 self.first = t
                 return False
         return True
@@ -267,10 +277,10 @@ class _Search:
         for side, goal in enumerate((low, high)):
             for _ in range(STATES):
                 gamma, far = ends[side], (ends[side] - goal) * (1 - 2 * side) <= 0
-                state = None if far or not np.isfinite(gamma) else self.proof.state(gamma)
-                if state is None or not state[0].differ:
+                state = None if far or not np.isfinite(gamma) else self.state(gamma)
+                if state is None:
                     break
-                size = reach(self.proof, state[0], self.solve)
+                size = reach(self.proof, state, self.solve)
                 if size < LEAST_REACH:
                     break
                 ends[side] = gamma * (1.0 + (2 * side - 1) * 0.999 * size)
@@ -278,10 +288,10 @@ class _Search:
 
     def meeting(self, last: float) -> str:
         """The pair of clusters that meets at the upper end, as the end of a sentence."""
-        state = self.proof.state(last * (1.0 - 1e-3)) if 0 < last < np.inf else None
+        state = self.state(last * (1.0 - 1e-3)) if 0 < last < np.inf else None
         if state is None:
             return ""
-        s, t = self.proof.pairs[int(np.argmin(state[0].apart))]
+        s, t = self.proof.pairs[int(np.argmin(state.apart))]
         a, b = sorted(int(self.proof.flows[q].inside.samples.min()) for q in (s, t))
         return f"; above: the clusters of samples {a} and {b} meet"
 
@@ -346,7 +356,7 @@ def _cells(own: Inside) -> _Sides:
     square = np.diag(np.add.reduceat(m[:, None] * inner, first, axis=0))
     i, j = own.cell[own.edges].T
     across = np.bincount(np.concatenate([i, j]), np.tile(own.w * (i != j), 2), len(first))
-    across += np.abs(np.add.reduceat(_unbalanced(own), first, axis=0)).sum(axis=1)
+    across = across + np.abs(np.add.reduceat(_unbalanced(own), first, axis=0)).sum(axis=1)
     size = np.add.reduceat(_lengths(own), first)
     return _Sides(square, size, across, lambda g: own.samples[own.cell == g])
 
@@ -359,8 +369,8 @@ def _subtrees(proof: Proof, own: Inside) -> _Sides:
     """
     i, j = own.edges.T
     tree = minimum_spanning_tree(csr_array((1.0 / own.w, (i, j)), shape=(own.n, own.n)))
-    order, parent = depth_first_order(tree, 0, directed=False)
-    order = order.astype(np.int64)
+    walk, parent = depth_first_order(tree, 0, directed=False)
+    order = walk.astype(np.int64)
     place, count = ranks(order), np.ones(own.n, dtype=np.int64)
     for v in order[:0:-1]:
         count[parent[v]] += count[v]
