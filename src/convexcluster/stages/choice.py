@@ -121,7 +121,9 @@ def choose(
     if found is None and settings.labels == "auto" and len(path) and path.scale > 0:
         graph = Graph(problem.edges, problem.weights)
         where, least = space(points, settings), least_mass(points, settings)
-        found = tension(path, graph, *where, least, lengths_of(points, graph, settings))
+        linked = problem.n < len(points)  # means of points have no place of their own
+        lengths = None if linked else lengths_of(points, graph, settings)
+        found = tension(path, graph, *where, least, lengths)
     return select(
         problem.Z,
         path,
