@@ -267,7 +267,10 @@ def run(capsys, *words):
 
 def test_the_command_reads_and_writes_anndata_files(tmp_path, capsys):
     pytest.importorskip("typer")
-    cells().write_h5ad(tmp_path / "cells.h5ad")
+    adata = cells()
+    adata.obsm["X_umap"] = adata.obsm["X_pca"][:, :2]
+    adata.obsm["partial"] = np.full((N, 2), np.nan)
+    adata.write_h5ad(tmp_path / "cells.h5ad")
     out = tmp_path / "out"
     words = ("fit", tmp_path / "cells.h5ad", "--label-column", "truth", "--out", out, "--json")
     code, printed, _ = run(capsys, *words)
@@ -275,7 +278,13 @@ def test_the_command_reads_and_writes_anndata_files(tmp_path, capsys):
     summary = json.loads(printed)
     assert summary["scores"]["ari"] == 1.0
     assert summary["read"] == {"use_rep": "X_pca", "graph": "obsp/connectivities"}
-    assert summary["files"] == ["cells.h5ad", "labels.csv", "model", "summary.json"]
+    assert summary["files"] == [
+        "cells.h5ad", "labels.csv", "model", "report.html", "summary.json",
+    ]  # fmt: skip
+    page = (out / "report.html").read_text("utf-8")
+    for words in ('"name":"pca"', '"name":"umap"', '"cell0"', '"NK"'):
+        assert words in page
+    assert '"name":"partial"' not in page
     again = anndata.read_h5ad(out / "cells.h5ad")
     assert again.obs["convexcluster"].nunique() == 3
     first = (out / "labels.csv").read_text().splitlines()[1]
@@ -294,6 +303,7 @@ def test_the_command_reads_and_writes_anndata_files(tmp_path, capsys):
         (["--n-pcs", "77"], 3, "n_pcs must be in 1 … 5"),
         (["--label-column", "none"], 3, "--label-column 'none' is not in obs"),
         (["--columns", "a"], 2, "--columns is for tables"),
+        (["--coordinates", "a"], 2, "--coordinates is for tables"),
         (["--key-added", "a/b"], 3, "key_added must be a name without '/'"),
     ],
 )

@@ -163,6 +163,33 @@ def test_fit_for_a_person(run, iris):
     assert "nothing was written: --out FOLDER" in done.out
 
 
+def test_fit_says_how_much_may_change_and_draws_given_coordinates(run, tmp_path):
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(size=(20, 2)), rng.normal(9, size=(20, 2))])
+    frame = pd.DataFrame(X, columns=["a", "b"], index=[f"s{i}" for i in range(40)])
+    frame.to_csv(tmp_path / "X.csv", index_label="name")
+    frame.sample(frac=1.0, random_state=0).to_csv(tmp_path / "umap.csv", index=False)
+    words = (
+        "fit",
+        tmp_path / "X.csv",
+        "-o",
+        tmp_path / "o",
+        "--coordinates",
+        tmp_path / "umap.csv",
+    )
+    done = run(*words, "--json")
+    assert done.code == 0, done.err
+    said = done.json["robustness"]
+    assert re.search(r"each sample may move by 0\.\d+ in any direction", said)
+    assert re.search(r"joins samples s\d+ and s\d+\.$", said)
+    assert '"name":"umap"' in (tmp_path / "o" / "report.html").read_text("utf-8")
+    shown = " ".join(run(*words, "--force").out.split())
+    assert "may change With graph and bandwidth kept" in shown
+    frame[:9].to_csv(tmp_path / "few.csv", index=False)
+    done = run("fit", tmp_path / "X.csv", "--coordinates", tmp_path / "few.csv")
+    refused(done, 3, "--coordinates needs 40 rows of two numbers", "9 rows of 2 features")
+
+
 @pytest.fixture(scope="module")
 def mixed(tmp_path_factory):
     """Two groups in every kind of column, with ids, dates and missing cells, as Excel saves it."""

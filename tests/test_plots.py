@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.cluster import hierarchy
 from sklearn.datasets import make_blobs
-from sklearn.metrics import normalized_mutual_info_score
+from sklearn.metrics import normalized_mutual_info_score, silhouette_samples
 
 from convexcluster import solve_path
 from convexcluster.labels import cut
@@ -17,10 +17,12 @@ from convexcluster.plots import (
     DendrogramDisplay,
     ElbowDisplay,
     GapDisplay,
+    HeatmapDisplay,
     HyperparameterDisplay,
     KernelMatrixDisplay,
     LabelScatterDisplay,
     NMIDisplay,
+    SilhouetteDisplay,
     TSNEDisplay,
 )
 from convexcluster.plots.appearance import N_STYLES, plain, style
@@ -87,6 +89,9 @@ def test_a_merged_cluster_keeps_the_colour_of_its_larger_parent():
     for i, (a, b) in enumerate(linkage[:, :2].astype(int)):
         larger = a if tree.size[a] >= tree.size[b] else b
         assert ranks[tree.members(50 + i)].min() == ranks[tree.members(larger)].min()
+    for k in range(1, 51):  # a cut into k clusters has the first k ranks
+        labels = cut(linkage, k)
+        assert {int(ranks[labels == t].min()) for t in range(k)} == set(range(k))
 
 
 def test_clusters_of_one_partition_have_different_ranks():
@@ -121,10 +126,11 @@ def test_a_subset_keeps_every_label():
     assert 4_321 in keep
 
 
-def test_the_first_eight_styles_differ_in_colour_and_in_marker_and_none_repeats():
+def test_twelve_colours_and_eight_markers_come_before_any_repeats():
     styles = [style(rank) for rank in range(N_STYLES)]
     assert len(set(styles)) == N_STYLES
-    assert len({c for c, _ in styles[:8]}) == len({m for _, m in styles[:8]}) == 8
+    assert len({c for c, _ in styles[:12]}) == 12
+    assert len({m for _, m in styles[:8]}) == 8
 
 
 def test_neighbouring_colours_differ_in_lightness():
@@ -358,3 +364,62 @@ def test_drawing_on_given_axes_makes_no_figure(blobs):
 def test_an_estimator_without_a_gamma_is_placed_by_its_number_of_clusters(blobs):
     averaged = SimpleNamespace(**{**vars(blobs.estimator), "gamma_": None})
     assert ClusterCountDisplay.from_estimator(averaged).gamma == blobs.estimator.gamma_
+
+
+# the data beside the tree, silhouettes
+
+
+def test_a_heatmap_has_the_standardised_features_in_the_order_of_the_tree(blobs):
+    model = blobs.estimator
+    display = HeatmapDisplay.from_estimator(model, blobs.X, feature_names=["a", "b", "c"])
+    order = Branches.of(model.linkage_).order
+    scores = (blobs.X - blobs.X.mean(axis=0)) / blobs.X.std(axis=0)
+    np.testing.assert_allclose(display.image, scores[order], atol=1e-12)
+    np.testing.assert_array_equal(display.bands, model.labels_[order])
+    for places, rank in display.lines:  # a branch ends at the height of a merge, in its colour
+        assert places[1, 0] in model.linkage_[:, 2]
+        if rank >= 0:
+            assert display.bands[int(places[0, 1])] == rank
+    ax = display.plot()
+    assert [text.get_text() for text in ax.get_xticklabels()] == ["a", "b", "c"]
+
+
+def test_a_heatmap_keeps_the_features_that_clusters_explain_and_means_of_rows():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1_500, 30))
+    labels = np.repeat([0, 1], 750)
+    X[:, 7] += 9 * labels
+    display = HeatmapDisplay.from_data(X, random_linkage(1_500), labels, max_features=3)
+    assert "feature 7" in display.names
+    assert display.image.shape == (600, 3)
+    assert "3 of 30 features" in display.plot().get_title()
+    np.testing.assert_allclose(display.image.mean(axis=0), 0, atol=0.1)
+
+
+def test_silhouettes_are_those_of_scikit_learn_by_cluster(blobs):
+    display = SilhouetteDisplay.from_estimator(blobs.estimator)
+    labels = blobs.estimator.labels_
+    found = silhouette_samples(blobs.X, labels)  # the kernel is linear
+    for t, values in enumerate(display.values):
+        np.testing.assert_allclose(values, np.sort(found[labels == t])[::-1])
+    assert display.mean == pytest.approx(found.mean())
+    ax = display.plot()
+    assert len(ax.patches) == 60
+    far = SilhouetteDisplay.from_data(
+        np.abs(blobs.X[:, :1] - blobs.X[:, 0]), labels, metric="precomputed"
+    )
+    near = SilhouetteDisplay.from_data(blobs.X[:, :1], labels)
+    assert far.mean == pytest.approx(near.mean)
+
+
+@pytest.mark.parametrize(
+    ("labels", "words"),
+    [
+        ([0, 0, 0], "compare 2 … n − 1 clusters, got 1 of 3"),
+        ([0, 1, 2], "compare 2 … n − 1 clusters, got 3 of 3"),
+        ([0, 1], "2 labels for 3 samples"),
+    ],
+)
+def test_silhouettes_refuse_what_they_cannot_compare(labels, words):
+    with pytest.raises(ValueError, match=words):
+        SilhouetteDisplay.from_data(np.arange(3.0)[:, None], labels)

@@ -6,6 +6,7 @@ import re
 import shutil
 from itertools import pairwise
 from types import SimpleNamespace
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from sklearn.datasets import make_blobs
 
 from convexcluster import KernelConvexClustering, solve_path
 from convexcluster.labels import cut
-from convexcluster.partition import canonical, means
+from convexcluster.partition import by_size, canonical, means
 from convexcluster.path.collect import PathBuilder
 from convexcluster.plots.layout import Branches
 from convexcluster.report import notebook_html, write_report
@@ -74,7 +75,8 @@ class Report:
     """A page that must stay silent: no error, no request but for the file itself."""
 
     def __init__(self, browser, file, **options):
-        self.context = browser.new_context(viewport={"width": 1300, "height": 900}, **options)
+        options = {"viewport": {"width": 1300, "height": 900}, **options}
+        self.context = browser.new_context(**options)
         self.page = self.context.new_page()
         self.errors, self.requests = [], []
         self.page.on("console", lambda message: self.errors.append(message.text))
@@ -115,8 +117,12 @@ class Report:
         )
 
     def labels(self):
-        """Labels on screen, in the order of the samples."""
+        """Numbers of the clusters on screen, in the order of the samples."""
         return [int(row[1]) for row in self.rows()]
+
+    def partition(self):
+        """The same, numbered by first appearance as paths do."""
+        return canonical(np.array(self.labels())).tolist()
 
 
 @pytest.fixture
@@ -138,12 +144,12 @@ def test_the_labels_on_screen_are_those_of_the_path(open_report, fitted):
     assert report.labels() == fitted.labels_.tolist()
     for step, gamma in enumerate(path.gammas):
         report.slide(step)
-        assert report.labels() == path.labels(gamma=gamma).tolist()
+        assert report.partition() == path.labels(gamma=gamma).tolist()
         assert f"{path.n_clusters[step]} cluster" in report.text("#readout")
     report.settle(lambda: report.page.check("input[value=k]"))
     for k in range(1, N + 1):
         report.slide(k)
-        assert report.labels() == path.labels(n_clusters=k).tolist()
+        assert report.partition() == path.labels(n_clusters=k).tolist()
 
 
 def test_the_labels_after_a_split_are_those_of_the_path(open_report):
@@ -156,7 +162,7 @@ def test_the_labels_after_a_split_are_those_of_the_path(open_report):
     report = open_report(path)
     for t in (4, 0, 3, 1, 2):
         report.slide(t)
-        assert report.labels() == path.labels(gamma=1.0 + t).tolist() == steps[t]
+        assert report.partition() == path.labels(gamma=1.0 + t).tolist() == steps[t]
     assert "split again" in report.text("#certificate")
 
 
@@ -201,10 +207,10 @@ def test_a_click_on_a_centroid_or_a_curve(open_report, fitted):
     counts = report.page.locator("#counts")
     box = counts.bounding_box()
     report.settle(lambda: counts.click(position={"x": 64, "y": box["height"] / 2}))
-    assert report.labels() == fitted.path_.labels(gamma=fitted.path_.gammas[0]).tolist()
+    assert report.partition() == fitted.path_.labels(gamma=fitted.path_.gammas[0]).tolist()
     elbow = report.page.locator("#elbow")
     report.settle(lambda: elbow.click(position={"x": 66, "y": 60}))
-    assert report.labels() == [0] * N
+    assert report.partition() == [0] * N
 
 
 def test_effect_sizes_are_those_of_the_features(open_report, fitted):
@@ -236,7 +242,7 @@ def test_a_fitted_estimator_reports_itself(browser, tmp_path):
     report.settle(lambda: report.page.check("input[value=gamma]"))
     report.slide(len(model.path_.gammas) // 2)
     gamma = model.path_.gammas[len(model.path_.gammas) // 2]
-    assert report.labels() == model.path_.labels(gamma=gamma).tolist()
+    assert report.partition() == model.path_.labels(gamma=gamma).tolist()
     report.close()
 
 
@@ -333,7 +339,7 @@ def test_it_works_by_keyboard_alone(open_report, fitted):
 def test_everything_operable_has_a_name(open_report, fitted):
     report = open_report(fitted)
     unnamed = report.page.evaluate(
-        """() => [...document.querySelectorAll('button, input, canvas, output')]
+        """() => [...document.querySelectorAll('button, input, select, canvas, output')]
             .filter(e => !e.hidden && !(e.getAttribute('aria-label') || e.textContent.trim()
                 || (e.labels && e.labels.length)))
             .map(e => e.outerHTML)"""
@@ -362,7 +368,7 @@ def test_labels_that_are_not_on_the_path_are_shown_as_the_estimators(open_report
     assert "own labels" in report.text("#readout")
     assert report.labels() == own.tolist()
     report.slide(0)
-    assert report.labels() == fitted.path_.labels(gamma=fitted.path_.gammas[0]).tolist()
+    assert report.partition() == fitted.path_.labels(gamma=fitted.path_.gammas[0]).tolist()
     report.settle(lambda: report.page.click("#chosen"))
     assert report.labels() == own.tolist()
 
@@ -381,9 +387,7 @@ def test_the_tree_that_an_estimator_cut_can_be_walked(open_report, fitted):
     assert "depart from the cut of its tree in 1 sample." in report.text("#certificate")
     for k in (1, 2, 3, 5, 9):
         report.slide(k)
-        assert canonical(np.array(report.labels())).tolist() == cut(tree, k).tolist()
-        sizes = np.bincount(report.labels())
-        assert (np.diff(sizes) <= 0).all()  # numbered by size, as labels_ are
+        assert report.partition() == cut(tree, k).tolist()
     report.slide(4)
     assert report.labels() == moved.tolist()
     page = report.page
@@ -393,10 +397,10 @@ def test_the_tree_that_an_estimator_cut_can_be_walked(open_report, fitted):
     assert {int(row[0]) for row in report.rows()} == set(Branches.of(tree).members(first).tolist())
     report.settle(lambda: page.check("input[value=gamma]"))
     assert report.text("#details-name") == "All samples"  # the branch was one of the other tree
-    assert report.labels() == fitted.path_.labels(gamma=fitted.gamma_).tolist()
+    assert report.partition() == fitted.path_.labels(gamma=fitted.gamma_).tolist()
 
 
-def test_a_merged_cluster_keeps_its_colour(open_report, fitted):
+def test_a_merged_cluster_keeps_its_number_and_its_colour(open_report, fitted):
     X = fitted.X[:20]
     tree, builder = hierarchy.linkage(X, "ward"), PathBuilder(np.ones(20), 1.0)
     for k in range(20, 0, -1):
@@ -405,18 +409,23 @@ def test_a_merged_cluster_keeps_its_colour(open_report, fitted):
     path = builder.build()
     report = open_report(path)
     colours = """() => Object.fromEntries([...document.querySelectorAll('#list button')].map(
-        b => [b.dataset.cluster, b.querySelector('polygon').getAttribute('fill')
-            + b.querySelector('polygon').getAttribute('points')]))"""
+        b => [b.dataset.cluster, [b.querySelector('polygon').getAttribute('fill'),
+            b.querySelector('polygon').getAttribute('points')]]))"""
     shown = []
     for step in range(len(path.gammas)):
         report.slide(step)
-        shown.append((path.labels(gamma=path.gammas[step]), report.page.evaluate(colours)))
+        labels, styles = path.labels(gamma=path.gammas[step]), report.page.evaluate(colours)
+        # number, colour and marker of every cluster of the path
+        names = dict(zip(labels.tolist(), map(str, report.labels())))
+        shown.append((labels, {t: (name, *styles[name]) for t, name in names.items()}))
+        if len(styles) <= 12:
+            assert len({colour for colour, _ in styles.values()}) == len(styles)
     for (before, old), (after, new) in pairwise(shown):
         assert len(set(new.values())) == len(new)
         for t in range(after.max() + 1):
             parts, sizes = np.unique(before[after == t], return_counts=True)
             if len(sizes) == 1 or sizes[0] != sizes[1]:
-                assert new[str(t)] == old[str(parts[sizes.argmax()])]
+                assert new[t] == old[parts[sizes.argmax()]]
 
 
 def test_a_notebook_frame_draws_itself(browser, fitted):
@@ -432,3 +441,219 @@ def test_a_notebook_frame_draws_itself(browser, fitted):
     assert f"{fitted.n_clusters_} clusters" in frame.locator("#readout").inner_text()
     page.close()
     assert errors == []
+
+
+@pytest.fixture(scope="module")
+def flat():
+    """Thirty samples of two features with distinct first values, their fit and other planes."""
+    rng = np.random.default_rng(0)
+    X = np.stack([np.linspace(0, 10, 30), np.repeat([0.0, 3.0], 15)], axis=1)
+    X[:, 1] += rng.normal(scale=0.3, size=30)
+    model = KernelConvexClustering(n_clusters=2, min_cluster_size=3).fit(X)
+    return SimpleNamespace(X=X, model=model, umap=rng.normal(size=(30, 2)))
+
+
+def saved(report, picture, kind):
+    with report.page.expect_download() as waiting:
+        report.page.click(f"#{picture}-{kind}")
+    assert waiting.value.suggested_filename.startswith(f"{picture}_k")
+    return waiting.value.path().read_bytes()
+
+
+def places(report):
+    """Where samples are drawn, by their colour on the scale of the first feature."""
+    text = saved(report, "plane", "svg").decode()
+    circles = re.findall(
+        r'<path d="M(\S+) (\S+?)A\S+ \S+ 0 1 0 (\S+) [^"]*Z?" fill="(#\w+)" opacity', text
+    )
+    return {colour: np.array([(float(a) + float(b)) / 2, float(y)]) for a, y, b, colour in circles}
+
+
+def slopes(drawn, points):
+    """Pixels per unit on each axis, by the samples in the order of their colours' places."""
+    names = sorted(drawn, key=lambda colour: drawn[colour][0])
+    at = np.array([drawn[colour] for colour in names])
+    order = np.argsort(points[:, 0])
+    return [np.polyfit(points[order, j], at[:, j], 1)[0] for j in (0, 1)]
+
+
+def test_planes_are_chosen_in_the_page_and_have_one_unit(open_report, flat):
+    report = open_report(flat.model, coordinates={"X_umap": flat.umap, "scores": flat.X[:, :1]})
+    page = report.page
+    names = page.eval_on_selector_all("#view option", "all => all.map(o => o.textContent)")
+    assert names == ["the two features", "kernel PCA", "umap"]
+    report.settle(lambda: page.select_option("#colour", "feature:0"))
+    for place, points in ((0, flat.X), (2, flat.umap)):
+        report.settle(lambda place=place: page.select_option("#view", str(place)))
+        drawn = places(report)
+        assert len(drawn) == 30
+        across, up = slopes(drawn, points)
+        assert across == pytest.approx(-up, rel=1e-2)  # the page counts downwards
+
+
+def test_the_plane_can_be_magnified_and_moved(open_report, flat):
+    report = open_report(flat.model)
+    page = report.page
+    report.settle(lambda: page.select_option("#colour", "feature:0"))
+    whole = places(report)
+
+    def factor():
+        now = places(report)
+        shared = sorted(set(now) & set(whole))
+        one, two = shared[0], shared[-1]
+        return np.linalg.norm(now[one] - now[two]) / np.linalg.norm(whole[one] - whole[two])
+
+    canvas = page.locator("#plane")
+    canvas.scroll_into_view_if_needed()
+    box = canvas.bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    assert page.is_disabled("#zoom-out")
+    report.settle(lambda: page.click("#zoom-in"))
+    assert factor() == pytest.approx(1.5, rel=1e-2)
+    before = places(report)
+    page.mouse.move(x, y)
+    page.mouse.down()
+    report.settle(lambda: page.mouse.move(x + 30, y + 10, steps=4))
+    page.mouse.up()
+    after = places(report)
+    moved = [after[c] - before[c] for c in set(after) & set(before)]
+    np.testing.assert_allclose(moved, np.tile([30, 10], (len(moved), 1)), atol=5)
+    assert report.text("#details-name") == "All samples"  # a drag is no click
+    report.settle(lambda: page.click("#zoom-whole"))
+    assert factor() == pytest.approx(1, rel=1e-6)
+    page.mouse.move(x, y)
+    page.keyboard.down("Control")
+    report.settle(lambda: page.mouse.wheel(0, -150))
+    page.keyboard.up("Control")
+    assert factor() == pytest.approx(np.exp(0.5), rel=1e-2)
+    page.focus("#plane")
+    report.settle(lambda: page.keyboard.press("0"))
+    assert factor() == pytest.approx(1, rel=1e-6)
+    report.settle(lambda: page.mouse.dblclick(x, y))
+    assert factor() == pytest.approx(2, rel=1e-2)
+
+
+def test_two_fingers_magnify(open_report, flat):
+    report = open_report(flat.model, page_options={"has_touch": True})
+    page = report.page
+    report.settle(lambda: page.select_option("#colour", "feature:0"))
+    whole = places(report)
+    box = page.locator("#plane").bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    touch = report.context.new_cdp_session(page)
+
+    def fingers(kind, apart):
+        points = [{"x": x - apart, "y": y, "id": 0}, {"x": x + apart, "y": y, "id": 1}]
+        points = [] if kind == "touchEnd" else points
+        touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+    fingers("touchStart", 40)
+    for apart in (60, 80):
+        report.settle(lambda apart=apart: fingers("touchMove", apart))
+    report.settle(lambda: fingers("touchEnd", 80))
+    now = places(report)
+    one, two = sorted(set(now) & set(whole))[::8][:2]
+    grown = np.linalg.norm(now[one] - now[two]) / np.linalg.norm(whole[one] - whole[two])
+    assert grown == pytest.approx(2, rel=0.05)
+
+
+def test_samples_are_coloured_by_what_is_chosen(open_report, flat):
+    names = np.where(np.arange(30) < 15, "low", "high & <b>")
+    report = open_report(flat.model, y=names, feature_names=["length", "width"])
+    page = report.page
+    kinds = page.eval_on_selector_all("#colour option", "all => all.map(o => o.value)")
+    assert kinds == ["cluster", "known", "membership", "lonely", "feature:0", "feature:1"]
+    for kind, words in [
+        ("cluster", "0 (15)"),
+        ("known", "high &#38; &#60;b&#62;"),
+        ("membership", "membership"),
+        ("lonely", "outlier score"),
+        ("feature:1", "width"),
+    ]:
+        report.settle(lambda kind=kind: page.select_option("#colour", kind))
+        text = saved(report, "plane", "svg").decode()
+        assert words in text
+        ElementTree.fromstring(text)
+
+
+def test_every_picture_can_be_kept(open_report, flat):
+    hostile = [HOSTILE[i % len(HOSTILE)] for i in range(30)]
+    report = open_report(flat.model, ids=hostile, feature_names=HOSTILE[:2])
+    report.settle(lambda: report.page.fill("#search", "onerror"))
+    report.settle(lambda: report.page.press("#search", "Enter"))  # its name stands in the plane
+    for picture in ("plane", "tree", "counts", "elbow"):
+        drawing = ElementTree.fromstring(saved(report, picture, "svg"))
+        kinds = {element.tag.rpartition("}")[2] for element in drawing.iter()}
+        assert kinds <= {"svg", "rect", "path", "text"}
+        assert len(drawing) > 10
+    for picture in ("plane", "elbow"):
+        wide = report.page.evaluate(f"document.getElementById('{picture}').clientWidth")
+        image = saved(report, picture, "png")
+        assert image[:8] == b"\x89PNG\r\n\x1a\n"
+        assert int.from_bytes(image[16:20], "big") == 3 * wide
+
+
+def test_layers_are_buttons(open_report, fitted):
+    tree = hierarchy.linkage(fitted.X, "average")
+    layers = [
+        SimpleNamespace(n_clusters=k, labels=by_size(cut(tree, k), np.ones(N)), confidence=sure)
+        for k, sure in ((3, 0.9), (2, 0.5), (7, np.nan))
+    ]
+    choice = SimpleNamespace(layers=layers, verdict="structure", confidence=0.9)
+    other = SimpleNamespace(
+        **{**vars(fitted), "labels_": layers[0].labels, "n_clusters_": 3, "linkage_": tree},
+        selection_=choice,
+    )
+    report = open_report(other)
+    page = report.page
+    assert report.text("#layers").split("\n") == [
+        "3 clusters · 0.90",
+        "2 clusters · 0.50",
+        "7 clusters",
+    ]
+    chosen = np.array(report.labels())
+    assert chosen.tolist() == layers[0].labels.tolist()
+    for layer in layers[::-1]:
+        report.settle(
+            lambda layer=layer: page.click(f"#layers button[data-k='{layer.n_clusters}']")
+        )
+        assert report.partition() == canonical(layer.labels).tolist()
+        pressed = page.eval_on_selector_all(
+            "#layers [aria-pressed=true]", "all => all.map(b => b.dataset.k)"
+        )
+        assert pressed == [str(layer.n_clusters)]
+        # the larger part of a cluster that was split, and a cluster that was not, keep the number
+        shown = np.array(report.labels())
+        for t in range(3):
+            parts, sizes = np.unique(shown[chosen == t], return_counts=True)
+            if layer.n_clusters == 7 and (sizes == sizes.max()).sum() == 1:
+                assert parts[sizes.argmax()] == t
+    assert report.labels() == chosen.tolist()
+
+
+def test_the_verdict_comes_first_and_plain_words_before_the_theorem(open_report, flat):
+    report = open_report(flat.model)
+    verdict = report.text("#verdict")
+    assert verdict.startswith("2 clusters, as asked: ")
+    assert report.text("#gamma-is").count(".") == 1
+    text = report.text("body")
+    order = ["2 clusters, as asked", "γ is the strength", "How sure is this?", "What was found"]
+    order += ["What is proved", "How much may change", "The theorem under it", "strongly convex"]
+    where = [text.index(words) for words in order]
+    assert where == sorted(where)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_it_fits_a_phone(open_report, flat, scheme):
+    options = {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True}
+    report = open_report(
+        flat.model,
+        page_options={**options, "color_scheme": scheme},
+        title="A rather long title " * 3,
+    )
+    assert report.page.evaluate("document.documentElement.scrollWidth") <= 390
+    wide = report.page.evaluate(
+        """() => [...document.querySelectorAll('main > *, header *, .bar *')]
+            .filter(e => e.getBoundingClientRect().right > 391).map(e => e.outerHTML)"""
+    )
+    assert wide == []

@@ -3,6 +3,7 @@
 import base64
 import json
 import zlib
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,14 +11,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from convexcluster import KernelConvexClustering, solve_path
-from convexcluster.answers.describe import explained
+from convexcluster import ConvexClustering, KernelConvexClustering, load, solve_path
+from convexcluster.answers.describe import explained, features_of
+from convexcluster.certificate import Robustness
 from convexcluster.partition import canonical
 from convexcluster.path.collect import PathBuilder
 from convexcluster.report import notebook_html, report_html, write_report
 from convexcluster.report.page import embed_json, pack
 from convexcluster.report.payload import Changes, Features, stored_steps
-from convexcluster.report.words import certificate_sentences, path_sentence
+from convexcluster.report.words import (
+    certificate_sentences,
+    path_sentence,
+    plain_sentences,
+    robustness_sentence,
+    verdict_sentence,
+)
 
 
 def chain(n=6):
@@ -104,7 +112,7 @@ def test_positions_are_the_projected_centroids_to_sixteen_bits():
 def test_samples_of_a_path_are_drawn_where_they_are():
     path, X = chain()
     _, arrays = unpacked(report_html(path, Z=X))
-    shown = arrays["data"].reshape(-1, 2)[:, 0] / 65_535
+    shown = arrays["view0"].reshape(-1, 2)[:, 0] / 65_535
     np.testing.assert_allclose(shown, X[:, 0] / X.max(), atol=0.5001 / 65_535)
 
 
@@ -122,7 +130,7 @@ def test_features_are_chosen_by_what_the_clusters_explain(monkeypatch):
     labels = np.repeat([0, 1], 20)
     X = rng.normal(size=(40, 30))
     X[:, 7] += 5 * labels
-    kept = Features.of(X, None, labels)
+    kept = Features.of(*features_of(X, None, 40), labels)
     assert kept.total == 30
     assert len(kept.names) == 10
     assert "feature 7" in kept.names
@@ -131,10 +139,11 @@ def test_features_are_chosen_by_what_the_clusters_explain(monkeypatch):
 
 def test_feature_types_keep_the_values():
     labels = np.zeros(3, dtype=int)
-    assert Features.of(np.array([[0, 255], [1, 2], [3, 4]]), None, labels).values.dtype == np.uint8
-    assert Features.of(np.array([[0.5], [1], [2]]), None, labels).values.dtype == np.float32
+    bytes_ = np.array([[0.0, 255], [1, 2], [3, 4]])
+    assert Features.of(bytes_, ["a", "b"], labels).values.dtype == np.uint8
+    assert Features.of(np.array([[0.5], [1], [2]]), ["a"], labels).values.dtype == np.float32
     far = np.array([[1e9], [1e9 + 1], [1e9 + 2]])
-    np.testing.assert_array_equal(Features.of(far, None, labels).values, far.T)
+    np.testing.assert_array_equal(Features.of(far, ["a"], labels).values, far.T)
 
 
 def test_a_data_frame_brings_names_and_ids():
@@ -155,6 +164,18 @@ def test_a_data_frame_brings_names_and_ids():
         ({"Z": np.zeros((2, 1))}, "Z has 2 rows for 6 samples"),
         ({"X": np.zeros((3, 2))}, "X has 3 rows for 6 samples"),
         ({"X": np.zeros((6, 2)), "feature_names": ["a"]}, "1 feature names for 2 features"),
+        (
+            {"coordinates": np.zeros((5, 2))},
+            r"coordinates must have the shape \(6, 2\), got \(5, 2\)",
+        ),
+        (
+            {"coordinates": {"umap": np.zeros(6)}},
+            r"'umap' must have the shape \(6, 2\), got \(6,\)",
+        ),
+        (
+            {"coordinates": {"umap": [[0, 0]] * 5 + [[0, np.nan]]}},
+            "'umap' holds nan in row 5, column 1",
+        ),
     ],
 )
 def test_what_does_not_fit_is_refused(options, words):
@@ -250,7 +271,7 @@ def test_a_notebook_shows_a_summary_and_a_button(monkeypatch):
     )
     shown = notebook_html(estimator)
     words, _, frame = shown.partition("<details>")
-    assert "The estimator chose 2 clusters" in words
+    assert "<p>2 clusters.</p>" in words
     assert "Show the report</summary>" in frame
     assert 'sandbox="allow-scripts allow-downloads"' in frame
     assert frame.count("<") == 5  # the page itself is escaped
@@ -259,3 +280,109 @@ def test_a_notebook_shows_a_summary_and_a_button(monkeypatch):
     summary = notebook_html(estimator)
     assert "2 clusters" in summary
     assert "&lt;b&gt; kernel" in summary
+
+
+def test_two_features_are_drawn_in_their_own_plane():
+    path, Z = chain()
+    X = np.stack([Z[:, 0], np.arange(6.0)], axis=1)
+    facts, arrays = unpacked(report_html(path, X=X, feature_names=["length", "width"]))
+    own, _ = facts["views"]
+    assert own["axes"] == ["length", "width"]
+    assert own["equal"]
+    assert facts["moving"] == 1  # centroids of a kernel have no place among the features
+    shown = arrays["view0"].reshape(-1, 2) / 65_535 * own["span"] + own["low"]
+    np.testing.assert_allclose(shown, X, atol=1e-3)
+    # with the linear kernel they do, and the features' plane is the only one
+    linear = ConvexClustering(2).fit(X)
+    facts, arrays = unpacked(report_html(linear))
+    assert (len(facts["views"]), facts["moving"]) == (1, 0)
+    k = linear.path_.n_clusters[0]
+    place = arrays["positions"][: 2 * k].reshape(-1, 2) / 65_535 * facts["views"][0]["span"]
+    first = linear.path_.centroids(linear.path_.gammas[0])
+    shift = X.mean(axis=0) - linear.embedding_.mean(axis=0)
+    np.testing.assert_allclose(place + X.min(axis=0), first + shift, atol=1e-3)
+    # income and age in one unit would be a line
+    facts, _ = unpacked(report_html(path, X=X * [1e4, 1]))
+    assert not facts["views"][0]["equal"]
+
+
+def test_a_model_fitted_to_a_data_frame_knows_names_and_ids(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(size=(15, 2)), rng.normal(8, size=(15, 2))])
+    X[3] = X[4]
+    frame = pandas.DataFrame(X, columns=["length", "width"], index=[f"p{i}" for i in range(30)])
+    model = KernelConvexClustering().fit(frame)
+    facts, arrays = unpacked(report_html(model))
+    assert facts["ids"] == list(frame.index)
+    assert facts["features"] == ["length", "width"]
+    np.testing.assert_array_equal(arrays["features"].reshape(2, 30), X.T.astype(np.float32))
+    told = " ".join(facts["plain"])
+    a, b = model.robustness().weakest
+    assert f"joins samples p{a} and p{b}." in told
+    weighted = KernelConvexClustering(feature_weights=[0.0, 4.0]).fit(frame)
+    facts, arrays = unpacked(report_html(weighted))
+    assert facts["features"] == ["width"]
+    np.testing.assert_allclose(arrays["features"], X[:, 1], rtol=1e-6)
+    model.save(tmp_path / "model", path=True)
+    assert unpacked(report_html(load(tmp_path / "model")))[0]["ids"] == list(frame.index)
+    model.fit(X)
+    assert unpacked(report_html(model))[0]["ids"] is None
+
+
+def test_what_is_no_table_of_features_brings_none():
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    far = np.abs(X[:, :1] - X[:, 0])
+    for model in (
+        KernelConvexClustering(metric="precomputed", n_clusters=2).fit(far),
+        KernelConvexClustering(kernel="precomputed", n_clusters=2).fit(X @ X.T),
+        KernelConvexClustering(coarsen=6, n_clusters=2).fit(X),
+    ):
+        assert "features" not in unpacked(report_html(model))[0]
+
+
+def test_robustness_in_plain_words():
+    found = Robustness(1.0, 0.0349, 2.0, 0.5079, 0.0, {}, (0, 2))
+    assert "each sample may move by 0.034 in the kernel's space" in found.statement()
+    assert "every weight may change by 50 %, or γ by 0 %" in found.statement()
+    assert found.statement(names=["u", "v", "w"]).endswith("joins samples u and w.")
+    # 0.0349 of a Gaussian kernel of bandwidth 2 is 2√(−2 ln(1 − 0.0349²/2)) = 0.0698
+    assert "may move by 0.069 in any direction" in found.statement(2.0)
+    assert "may move anywhere" in Robustness(1.0, 1.5, 2.0, 0.5, 0.5).statement(2.0)
+    assert Robustness(reason="why").statement().endswith("is not proved: why.")
+    assert "No room is proved" in Robustness().statement()
+
+
+def test_robustness_is_only_told_of_what_is_proved():
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(size=(15, 2)), rng.normal(8, size=(15, 2))])
+    model = KernelConvexClustering().fit(X)
+    assert model.certificate_.partition == "certified"
+    assert "each sample may move by" in robustness_sentence(model)
+    model.certificate_ = replace(model.certificate_, partition="not certified: no")
+    assert robustness_sentence(model) == ""
+    assert "Not all of this is proved" in " ".join(plain_sentences(model, None))
+
+
+@pytest.mark.parametrize(
+    ("verdict", "asked", "words"),
+    [
+        ("structure", None, "2 clusters: the data have structure"),
+        ("structure", 2, "2 clusters, as asked: the data have structure"),
+        ("no structure", None, "2 clusters: nothing stands out from chance (no structure)"),
+        ("not tested: why", None, "2 clusters: not tested: why; confidence 0.70 of 1."),
+    ],
+)
+def test_the_verdict_in_one_line(verdict, asked, words):
+    selection = SimpleNamespace(verdict=verdict, confidence=0.7)
+    model = SimpleNamespace(n_clusters_=2, n_clusters=asked, selection_=selection)
+    assert verdict_sentence(model).startswith(words)
+    assert verdict_sentence(model).endswith("confidence 0.70 of 1.")
+
+
+def test_representations_are_one_line():
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    model = KernelConvexClustering().fit(X)
+    for shown in (repr(model.path_), repr(model.selection_)):
+        assert "\n" not in shown
+        assert len(shown) < 200

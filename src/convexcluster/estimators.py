@@ -43,7 +43,7 @@ from .problem import Floats, Ints, Status, check_finite
 from .rows import array_rows
 from .selection import Selection
 from .settings import Callback, Settings, scaled_columns
-from .tables.check import PIPELINE, check_table
+from .tables.check import PIPELINE, check_table, row_names
 from .weights import FEW_FEATURES
 
 # Neighbours unless the user asks. A graph of as few samples as that is complete without a warning.
@@ -282,6 +282,7 @@ class KernelConvexClustering(
         An error or Ctrl-C leaves the estimator as it was before, fitted or not.
         """
         with unchanged_by_errors(self):
+            ids = row_names(X)
             X = check_rows(self, X)
             settings = Settings.of(self)
             told = settings.feature_weights is not None
@@ -300,6 +301,8 @@ class KernelConvexClustering(
             keep(self, found, found.points.index, weight, labels)
             if columns is not None:
                 self._columns = columns
+            if ids is not None:
+                self._ids = ids  # for the report
         return self
 
     @property
@@ -492,8 +495,9 @@ class KernelConvexClustering(
     def report(self, path: str | Path, X: Any = None, **options: Any) -> Path:
         """Write the interactive report, one HTML file that works offline.
 
-        ``options`` go to :func:`convexcluster.report.write_report`: ``ids``, ``y``,
-        ``feature_names``.
+        Samples and features have the names of the data frame that was fitted. ``options`` go to
+        :func:`convexcluster.report.write_report`: ``ids``, ``y``, ``feature_names``,
+        ``coordinates``, ``title``.
         """
         from .report import write_report
 
@@ -668,7 +672,7 @@ def keep(model: Any, found: Fit, index: Ints, weight: Floats, rows: Ints) -> Any
     if unit != Unit():
         one = isinstance(model.gamma, Real) or model.labels == "agglomerative"
         kept = {**unit.report(kept, one, model.labels == "fusion"), "_unit": unit}
-    stale = ("points_", "coarsening_", "point_labels_", "_columns", "_unit", "_links")
+    stale = ("points_", "coarsening_", "point_labels_", "_columns", "_ids", "_unit", "_links")
     own = {name: value for name, value in model.__dict__.items() if name not in stale}
     model.__dict__ = own | kept
     return model

@@ -146,7 +146,8 @@ def save(
         parameters["verbose"] = 0  # the function that a fit reports to is no part of the model
     state = {key: value for key, value in vars(model).items() if key.strip("_") != key}
     if not path:
-        state = {key: value for key, value in state.items() if key not in WITH_PATH}
+        left = {*WITH_PATH, "_ids"}
+        state = {key: value for key, value in state.items() if key not in left}
         state["_embedding"] = replace(model._embedding, Z=model._embedding.Z[:0])
         if not isinstance(parameters["weights"], str):
             parameters["weights"] = None  # another fit asks for the graph again

@@ -25,7 +25,7 @@ Masses enter as they are. Graph and bandwidth are kept: moved samples would have
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -42,6 +42,9 @@ KINDS = "total", "each", "one", "weights", "gamma"
 
 # Columns of a routing at a time: 5,000 edges × 256 numbers are ten megabytes.
 COLUMNS = 256
+
+
+ANY_DIRECTION = "in any direction, in the units of the fitted features"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +82,42 @@ class Robustness:
         """
         left = 1.0 - 0.5 * self.each**2
         return bandwidth * float(np.sqrt(-2.0 * np.log(left))) if left > 0 else np.inf
+
+    def statement(
+        self, bandwidth: float | None = None, names: Sequence[object] | None = None
+    ) -> str:
+        """All of it in plain words.
+
+        Parameters
+        ----------
+        bandwidth : float, optional
+            Of a Gaussian kernel, to speak of moves in the input.
+        names : sequence, optional
+            Names of the samples; by default their numbers.
+        """
+        if self.reason:
+            return f"How far the clusters would stand is not proved: {self.reason}."
+        if self.each <= 0:
+            return "No room is proved: the clusters hold here, but any change might undo them."
+        far, where = self.each, "in the kernel's space"
+        if bandwidth is not None:
+            far, where = self.in_input(bandwidth), ANY_DIRECTION
+        move = f"by {_floored(far):g} {where}" if np.isfinite(far) else "anywhere"
+        said = (
+            f"With graph and bandwidth kept, each sample may move {move}, or every weight may "
+            f"change by {_floored(self.weights):.2%}, or γ by {_floored(self.gamma):.2%}, and the "
+            "clusters are still proved to be exactly these."
+        ).replace(".00%", " %")
+        if self.weakest is None:
+            return said
+        a, b = (str(i if names is None else names[i]) for i in self.weakest)
+        return f"{said} The link that would give way first joins samples {a} and {b}."
+
+
+def _floored(value: float) -> float:
+    """Two digits, rounded down: what is proved for more is proved for less."""
+    unit = 10.0 ** (np.floor(np.log10(value)) - 1) if value > 0 else 1.0
+    return float(np.floor(value / unit * (1 + 1e-12)) * unit)
 
 
 def robustness(

@@ -11,7 +11,7 @@ import typer
 
 from .. import persistence
 from .console import FIRST_RUN, collected_warnings, working
-from .fitting import report_page
+from .fitting import read_plane, report_page
 from .options import Common, Input
 from .outcome import score
 from .prepare import Preparation
@@ -74,6 +74,9 @@ def report(
     ] = None,
     id_column: Annotated[str | None, typer.Option(help="Column that names the rows.")] = None,
     label_column: Annotated[str | None, typer.Option(help="Column of true labels.")] = None,
+    coordinates: Annotated[
+        str | None, typer.Option(help="Table of two columns: a plane of your own (UMAP, t-SNE).")
+    ] = None,
     out: Annotated[Path, typer.Option("--out", "-o", help="HTML file.")] = Path("report.html"),
     force: Force = False,
 ) -> None:
@@ -103,8 +106,9 @@ def report(
                 f"row {other[0] + 1} of {data} is not the row that the model was fitted to: "
                 "pass the fitted table, in its order"
             )
+    plane = read_plane(coordinates, n)
     with working("writing the report"):
-        write_file(out, report_page(estimator, table, preparation), force=force)
+        write_file(out, report_page(estimator, table, preparation, plane), force=force)
     size = out.stat().st_size
     if common.json:
         print(to_json({"report": str(out), "bytes": size}))

@@ -44,15 +44,20 @@ def is_cells(name: str) -> bool:
 def fit_cells(source: Any, cells: Cells, parameters: dict[str, Any], output: Any) -> dict[str, Any]:
     """Cluster an AnnData file, and write it with its clusters to the output folder."""
     from ..anndata import clustered
+    from ..report import report_html
+    from ..report.words import robustness_sentence
 
     unused = [f"--{name.replace('_', '-')}" for name in ("columns", "drop", "id_column", "array")]
     given = [bool(source.columns), bool(source.drop), bool(source.id_column), bool(source.array)]
+    if output.coordinates is not None:
+        raise Refusal(f"--coordinates is for tables: {ENDING} files have obsm", Exit.USAGE)
     for option, present in zip(unused, given, strict=True):
         if present:
             raise Refusal(f"{option} is for tables: {ENDING} files have --use-rep", Exit.USAGE)
     if output.out is not None:
         check_folder(output.out, force=output.force)
     adata = _read(source.data)
+    planes = {key: points for key, points in adata.obsm.items() if _drawable(points)}
     truth = source.label_column
     if truth is not None and truth not in adata.obs:
         raise Refusal(f"--label-column {truth!r} is not in obs of {source.data}")
@@ -82,6 +87,7 @@ def fit_cells(source: Any, cells: Cells, parameters: dict[str, Any], output: Any
     }
     summary |= {name: found[name] for name in ("n_clusters", "verdict", "confidence", "gamma")}
     summary["certificate"] = found["certificate"]
+    summary["robustness"] = robustness_sentence(model, list(adata.obs_names))
     if truth is not None:
         summary["scores"] = _scores(adata.obs[truth].astype(str).to_numpy(), model.labels_)
     if output.out is not None:
@@ -91,6 +97,15 @@ def fit_cells(source: Any, cells: Cells, parameters: dict[str, Any], output: Any
                 labels_csv(list(adata.obs_names), model.labels_), "utf-8"
             )
             persistence.save(model, folder / "model", path=output.keep_path)
+            if output.report:
+                page = report_html(
+                    model,
+                    ids=list(adata.obs_names),
+                    y=None if truth is None else list(adata.obs[truth].astype(str)),
+                    coordinates=planes,
+                    title=Path(source.data).name,
+                )
+                (folder / "report.html").write_text(page, "utf-8")
             summary["files"] = sorted({f.name for f in folder.iterdir()} | {"summary.json"})
             (folder / "summary.json").write_text(to_json(summary) + "\n", "utf-8")
     return summary
@@ -109,6 +124,8 @@ def show_cells(summary: dict[str, Any], out: Path | None) -> None:
         ("partition", summary["certificate"]["partition"]),
         ("seconds", summary["seconds"]),
     ]
+    if summary["robustness"]:
+        pairs.insert(-1, ("may change", summary["robustness"]))
     pairs += [(name.upper(), value) for name, value in summary.get("scores", {}).items()]
     if out is not None:
         pairs.append(("written", ", ".join(str(out / name) for name in summary["files"])))
@@ -126,6 +143,12 @@ def _read(name: str) -> Any:
     except Exception as error:  # anndata and h5py answer damage with many kinds of errors
         reason = (str(error).strip().splitlines() or ["unreadable"])[0]
         raise Refusal(f"{name} cannot be read as {ENDING}: {reason}") from error
+
+
+def _drawable(points: Any) -> bool:
+    """Whether an entry of obsm has a place for every cell."""
+    numbers = isinstance(points, np.ndarray) and points.ndim == 2 and points.dtype.kind in "fiu"
+    return bool(numbers and points.shape[1] > 1 and np.isfinite(points).all())
 
 
 def _scores(truth: np.ndarray, labels: np.ndarray) -> dict[str, float]:

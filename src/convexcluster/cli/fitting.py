@@ -5,8 +5,10 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 
 from .. import persistence
@@ -18,6 +20,7 @@ from .options import MODEL, Clean, Common, Input, Model, Output, given
 from .outcome import show, summarize
 from .prepare import Preparation
 from .read import Remembered, Table, read
+from .refusal import Refusal
 from .values import numbers
 from .write import (
     labels_csv,
@@ -112,6 +115,7 @@ def _fit_and_write(
         probe_folder(output.out, force=output.force)  # before the work, not after it
     precomputed = is_matrix(parameters)
     table = read(source, like=Remembered(matrix=precomputed))
+    plane = read_plane(output.coordinates, len(table.ids))
     preparation = Preparation.of(table, clean.standardize, clean.impute, precomputed)
     X = preparation.apply(table)
     from ..estimators import KernelConvexClustering
@@ -136,8 +140,9 @@ def _fit_and_write(
     summary |= {"command": command, "input": source.data, "options": given(source, clean)}
     if output.out is not None:
         with working("writing"):
+            every = command == "path"
             write_results(
-                output, estimator, table, preparation, summary, partitions=command == "path"
+                output, estimator, table, preparation, summary, plane=plane, partitions=every
             )
     return summary, estimator
 
@@ -178,6 +183,7 @@ def write_results(
     preparation: Preparation,
     summary: dict[str, Any],
     *,
+    plane: dict[str, Any] | None = None,
     partitions: bool = False,
     extra: Mapping[str, str] | None = None,
 ) -> None:
@@ -206,7 +212,7 @@ def write_results(
             estimator, folder / "model", path=output.keep_path or partitions, notes=notes
         )
         if output.report:
-            page = report_page(estimator, table, preparation)
+            page = report_page(estimator, table, preparation, plane)
             (folder / "report.html").write_text(page, "utf-8")
         escaped = sum(spreadsheet_safe(i) != i for i in table.ids)
         summary["ids_escaped_for_spreadsheets"] = escaped
@@ -214,7 +220,22 @@ def write_results(
         (folder / "summary.json").write_text(to_json(summary) + "\n", "utf-8")
 
 
-def report_page(estimator: Any, table: Table, preparation: Preparation) -> str:
+def read_plane(file: str | None, n: int) -> dict[str, Any] | None:
+    """Coordinates of the rows in a plane that the user brings, by the name of their file."""
+    if file is None:
+        return None
+    table = read(Input(file))
+    if not table.is_numeric or table.numbers.shape[1] != 2 or len(table.numbers) != n:
+        shape = f"{len(table.ids)} rows of {len(table.features)} features"
+        raise Refusal(f"--coordinates needs {n} rows of two numbers; {file} has {shape}")
+    if not np.isfinite(table.numbers).all():
+        raise Refusal(f"--coordinates: {file} has missing values")
+    return {Path(file).stem: table.numbers}
+
+
+def report_page(
+    estimator: Any, table: Table, preparation: Preparation, plane: dict[str, Any] | None = None
+) -> str:
     """The interactive report; features in their own units, not standardised ones."""
     from ..report import report_html
 
@@ -225,4 +246,5 @@ def report_page(estimator: Any, table: Table, preparation: Preparation) -> str:
         ids=list(table.ids),
         y=None if table.labels is None else list(table.labels),
         feature_names=None if kernel_matrix else list(preparation.names),
+        coordinates=plane,
     )

@@ -216,6 +216,10 @@ class Output:
     report: Annotated[bool, Option("--report/--no-report", help="Write report.html as well.")] = (
         True
     )
+    coordinates: Annotated[
+        str | None,
+        Option(help="Table of two columns, a row each: a plane of your own (UMAP, t-SNE)."),
+    ] = None
     keep_path: Annotated[
         bool,
         Option("--keep-path", help="Keep the path in the model, so that report can draw it again."),

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from .. import __version__
+from ..report.words import robustness_sentence
 from .console import show_pairs
 from .dialect import SPACES
 from .prepare import Preparation
@@ -71,7 +72,9 @@ def summarize(
             "method": estimator.selection_.method,
             "confidence": estimator.selection_.confidence,
             "verdict": estimator.selection_.verdict,
+            "layers": [layer.n_clusters for layer in estimator.selection_.layers],
         },
+        "robustness": robustness_sentence(estimator, table.ids),
         "seconds": seconds,
         "warnings": list(notes),
     }
@@ -152,8 +155,10 @@ def finding(summary: dict[str, Any]) -> list[tuple[str, Any]]:
         pairs.append(("verdict", VERDICTS.get(verdict, verdict)))
     if selection["confidence"] == selection["confidence"]:
         pairs.append(("confidence", f"{selection['confidence']:.2f} of 1"))
+    pairs.append(("proof", proof(certificate)))
+    if summary["robustness"]:
+        pairs.append(("may change", summary["robustness"]))
     pairs += [
-        ("proof", proof(certificate)),
         ("distances", summary["distances"]),
         ("γ", summary["gamma"]),
         ("relative gap", certificate["relative_gap"]),

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from .console import FIRST_RUN, collected_warnings, show_pairs, show_table, working
-from .fitting import is_matrix, write_results
+from .fitting import is_matrix, read_plane, write_results
 from .options import Clean, Common, Input, Model, Output, given
 from .outcome import summarize
 from .prepare import Preparation
@@ -39,6 +39,7 @@ def tune(
     parameters = model.parameters()
     precomputed = is_matrix(parameters)
     table = read(source, like=Remembered(matrix=precomputed))
+    plane = read_plane(output.coordinates, len(table.ids))
     if table.labels is not None and "" in table.labels:
         raise Refusal(
             f"row {table.labels.index('') + 1} has no label: tune needs the label of every row, "
@@ -64,12 +65,13 @@ def tune(
     summary["best_params"] = result.best_params_
     if output.out is not None:
         tried = {"tuning.csv": frame.to_csv(index=False)}
-        write_results(output, result.best_estimator_, table, preparation, summary, extra=tried)
+        best = result.best_estimator_
+        write_results(output, best, table, preparation, summary, plane=plane, extra=tried)
     if common.json:
         print(to_json(summary | {"table": frame.to_dict(orient="records")}))
         return
-    best = list(frame.head(SHOWN).itertuples(index=False))
-    show_table(f"best of {len(frame)} tried", [str(c) for c in frame.columns], best)
+    top = list(frame.head(SHOWN).itertuples(index=False))
+    show_table(f"best of {len(frame)} tried", [str(c) for c in frame.columns], top)
     show_pairs(
         f"convexcluster tune: {source.data}",
         [("score", result.best_score_), *result.best_params_.items()],

@@ -11,7 +11,9 @@ from .blocks import ClusterSizesDisplay, KernelMatrixDisplay
 from .condensed import CondensedTreeDisplay
 from .curves import ElbowDisplay, NMIDisplay
 from .features import FeatureWeightsDisplay
+from .heatmap import HeatmapDisplay
 from .points import LabelScatterDisplay, TSNEDisplay
+from .silhouettes import SilhouetteDisplay
 from .trees import DendrogramDisplay
 from .trials import GapDisplay, HyperparameterDisplay
 
@@ -24,9 +26,11 @@ __all__ = [
     "ElbowDisplay",
     "FeatureWeightsDisplay",
     "GapDisplay",
+    "HeatmapDisplay",
     "HyperparameterDisplay",
     "KernelMatrixDisplay",
     "LabelScatterDisplay",
     "NMIDisplay",
+    "SilhouetteDisplay",
     "TSNEDisplay",
 ]

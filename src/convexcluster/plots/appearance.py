@@ -1,8 +1,9 @@
 """Colours, markers and axes that all plots share.
 
 Eight colours that people with any of the common colour deficiencies tell apart [1]_ [2]_, in an
-order that alternates dark and light, and eight markers: the first eight clusters differ in both,
-so a grey print stays readable; 64 combinations before anything repeats.
+order that alternates dark and light, four more that are as far from them as can be, and eight
+markers: the first eight clusters differ in both, so a grey print stays readable; twelve clusters
+before a colour repeats, 96 before a combination does.
 
 References
 ----------
@@ -31,6 +32,10 @@ COLOURS = (
     "#f0e442",
     "#d55e00",
     "#cc79a7",
+    "#3b0f70",
+    "#b2df8a",
+    "#1a1a1a",
+    "#9966ff",
 )
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 # Clusters beyond the last combination of colour and marker are drawn as small grey dots.
@@ -45,8 +50,8 @@ def style(rank: int) -> tuple[str, str]:
     """Colour and marker of colour rank ``rank``."""
     if rank >= N_STYLES:
         return GREY, "."
-    step = len(COLOURS)
-    return COLOURS[rank % step], MARKERS[(rank + rank // step) % step]
+    turn, hue = divmod(rank, len(COLOURS))
+    return COLOURS[hue], MARKERS[(rank + turn) % len(MARKERS)]
 
 
 def plain(text: object, longest: int = 40) -> str:

@@ -3,15 +3,11 @@
 Input is a SciPy linkage (n − 1, 4) or an embedding Z (n, r). Output:
 
 - the order of the leaves in which every branch is one contiguous run;
-- the colour rank of every sample. Follow the larger child from every node down: the tree falls
-  into heavy paths [1]_, each ending in one leaf. A leaf's prominence is the size of the topmost
-  node of its path, and a cluster takes the colour of its most prominent member. A merged cluster
-  therefore keeps the colour of its larger parent, and colours stay put as γ grows;
+- the rank of every sample. From the top of the tree down, the smaller side of each split takes
+  the next number and the larger side keeps the one it has. A cluster has the least rank among its
+  members: a cut into k clusters has the ranks 0 … k − 1, and a merged cluster keeps the rank, and
+  so the colour and the number, of its larger parent;
 - the first two kernel principal components, the leading eigenvectors of the centred ZᵀMZ.
-
-References
-----------
-.. [1] D. D. Sleator, R. E. Tarjan, "A data structure for dynamic trees", JCSS 26 (1983).
 """
 
 from __future__ import annotations
@@ -48,29 +44,59 @@ class Branches:
 
 
 def colour_ranks(linkage: Floats) -> Ints:
-    """Colour rank of every sample, 0 for the most prominent; a permutation of 0 … n − 1."""
+    """Rank of every sample, a permutation of 0 … n − 1: see the top of this module.
+
+    Examples
+    --------
+    >>> colour_ranks(np.array([[0, 1, 0.5, 2], [2, 3, 4.0, 3]]))
+    array([0, 2, 1])
+    """
     n = len(linkage) + 1
     pairs = linkage[:, :2].astype(np.int64).tolist()
     size = Branches.of(linkage).size.tolist()
-    prominence = [n] * (2 * n - 1)
+    rank = [0] * (2 * n - 1)
     for i in range(n - 2, -1, -1):
         a, b = pairs[i]
         light, heavy = (b, a) if size[a] >= size[b] else (a, b)
-        prominence[heavy] = prominence[n + i]
-        prominence[light] = size[light]
-    return ranks(np.argsort(-np.array(prominence[:n]), kind="stable"))
+        rank[heavy], rank[light] = rank[n + i], n - 1 - i
+    return np.array(rank[:n], dtype=np.int64)
 
 
 def cluster_ranks(labels: Ints, prominence: Ints) -> Ints:
     """Rank 0 … k − 1 of every cluster by its most prominent member."""
+    return ranks(np.argsort(_least(labels, prominence), kind="stable"))
+
+
+def _least(labels: Ints, prominence: Ints) -> Ints:
+    """The least rank in every cluster."""
     least = np.full(int(labels.max()) + 1, len(labels), dtype=np.int64)
     np.minimum.at(least, labels, prominence)
-    return ranks(np.argsort(least, kind="stable"))
+    return least
+
+
+def numbering(labels: Ints, prominence: Ints) -> Ints:
+    """Number of the cluster whose most prominent member is each sample, shape (n,).
+
+    Those of the clusters ``labels`` are the labels; all others follow by rank. A cluster of any
+    other partition that has the same most prominent member is called the same.
+
+    Examples
+    --------
+    >>> numbering(np.array([1, 1, 0, 0]), np.array([0, 3, 1, 2]))
+    array([1, 3, 0, 2])
+    """
+    by_rank = np.argsort(prominence)
+    stars = by_rank[_least(labels, prominence)]
+    numbers = np.full(len(labels), -1, dtype=np.int64)
+    numbers[stars] = np.arange(len(stars))
+    rest = by_rank[numbers[by_rank] < 0]
+    numbers[rest] = np.arange(len(stars), len(labels))
+    return numbers
 
 
 def estimator_ranks(estimator: Any) -> Ints:
-    """Colour rank of every cluster of a fitted estimator, by its own tree."""
-    return cluster_ranks(estimator.labels_, colour_ranks(estimator.linkage_))
+    """Colour rank of every cluster of a fitted estimator: its label, in every picture."""
+    return np.arange(int(estimator.labels_.max()) + 1)
 
 
 @dataclass(frozen=True, slots=True)

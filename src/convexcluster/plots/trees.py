@@ -106,7 +106,7 @@ class DendrogramDisplay:
 
         if labels is None and gamma is not None:
             labels = cut(linkage, n - int((linkage[:, 2] <= gamma).sum()))
-        colours = _branch_ranks(linkage, labels, label_ranks)
+        colours = branch_ranks(linkage, labels, label_ranks)
         sizes = tree.size[leaves]
         positive = linkage[first:, 2][linkage[first:, 2] > 0]
         floor = float(positive.min()) / 2 if len(positive) else 1.0
@@ -169,7 +169,7 @@ class DendrogramDisplay:
         return ax
 
 
-def _branch_ranks(linkage: Floats, labels: Ints | None, label_ranks: Ints | None) -> Ints:
+def branch_ranks(linkage: Floats, labels: Ints | None, label_ranks: Ints | None) -> Ints:
     """Colour rank of every node whose members share a label; −1 for the others."""
     n = len(linkage) + 1
     if labels is None:

@@ -73,7 +73,14 @@ class HyperparameterDisplay:
             )  # fmt: skip
             axes = list(made[0])
         for i, (ax, (name, (values, counts))) in enumerate(zip(axes, self.curves.items())):
-            ax.plot(values, counts, f"{MARKERS[i % 8]}-", color=COLOURS[i % 8], mec=INK, mew=0.4)
+            ax.plot(
+                values,
+                counts,
+                f"{MARKERS[i % 8]}-",
+                color=COLOURS[i % len(COLOURS)],
+                mec=INK,
+                mew=0.4,
+            )
             # values that span more than a decade were laid out in ratios
             if len(values) > 1 and values.min() > 0 and values.max() > 10 * values.min():
                 ax.set_xscale("log")
@@ -141,7 +148,7 @@ class GapDisplay:
         for i, (name, (seconds, gaps)) in enumerate(self.traces.items()):
             ax.plot(
                 seconds, np.maximum(gaps, np.finfo(float).eps), f"{MARKERS[i % 8]}-",
-                color=COLOURS[i % 8], mec=INK, mew=0.4, label=plain(name),
+                color=COLOURS[i % len(COLOURS)], mec=INK, mew=0.4, label=plain(name),
             )  # fmt: skip
         ax.set_yscale("log")
         spans = [s for s, _ in self.traces.values() if len(s) and s.min() > 0]

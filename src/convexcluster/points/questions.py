@@ -6,6 +6,7 @@ Input is a fitted estimator; the answers are those of :mod:`convexcluster.certif
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -53,7 +54,11 @@ def robustness(model: Any, gamma: float | None = None) -> Robustness:
         if interval is not None and interval[0] > 0:
             gamma = float(np.sqrt(interval[0] * min(interval[1], 100.0 * interval[0])))
     solve = partial(solve_problem, tol=SHARP)
-    return stand(space, graph, masses, points, gamma, solve=solve)
+    found = stand(space, graph, masses, points, gamma, solve=solve)
+    if found.weakest is None:
+        return found
+    a, b = (int(first(index)[point]) for point in found.weakest)  # rows, not points
+    return replace(found, weakest=(min(a, b), max(a, b)))
 
 
 def full_space(model: Any) -> tuple[Space, Graph, Floats, Ints]:

@@ -16,20 +16,24 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import __version__
+from ..answers import Answers
+from ..partition import by_size
 from ..plots.along import ClusterCountDisplay, chosen_gamma
-from ..plots.layout import colour_ranks, kernel_name
+from ..plots.layout import colour_ranks, kernel_name, numbering
 from ..problem import Ints, check_samples
 from ..storage import replacing
+from ..tables.check import row_names
 from .page import render
-from .payload import Features, path_arrays, tree_arrays
+from .payload import Features, feature_table, given_views, path_arrays, tree_arrays
 from .words import (
     certificate_sentences,
-    choice_facts,
     choice_sentence,
     many,
     path_sentence,
+    plain_sentences,
     soft_facts,
     summary_sentence,
+    verdict_sentence,
 )
 
 __all__ = ["notebook_html", "report_html", "write_report"]
@@ -44,6 +48,7 @@ def write_report(
     y: ArrayLike | None = None,
     feature_names: Sequence[str] | None = None,
     Z: ArrayLike | None = None,
+    coordinates: Any = None,
     title: str = "Convex clustering",
 ) -> Path:
     """Write the report of a fitted estimator or a path.
@@ -54,15 +59,21 @@ def write_report(
     out_path : path-like
         File to write; it appears whole or not at all.
     X : array-like or data frame of shape (n, p), optional
-        Features for the summaries of clusters; those that are not numbers are left out.
+        Features for the summaries of clusters; those that are not numbers are left out. By default
+        the rows that the estimator holds, by the names of the data frame that was fitted. Two
+        features are drawn in their own plane.
     ids : sequence of n objects, optional
-        Names of the samples; default: the index of a data frame, otherwise 0, 1, …
+        Names of the samples; default: the index of X, or of the data frame that was fitted,
+        otherwise 0, 1, …
     y : array-like of shape (n,), optional
         Known labels, shown beside the clusters.
     feature_names : sequence of p str, optional
     Z : array-like of shape (n, r), optional
         Samples in the embedding of a path; an estimator knows its own. Without it samples are
         drawn where the least γ puts them.
+    coordinates : array-like of shape (n, 2) or mapping of names to such, optional
+        Planes of your own, such as UMAP, t-SNE or ``adata.obsm``, to choose from in the page; the
+        first two columns of each count.
     title : str
 
     Returns
@@ -81,7 +92,14 @@ def write_report(
     """
     out = Path(out_path)
     page = report_html(
-        estimator_or_path, X=X, ids=ids, y=y, feature_names=feature_names, Z=Z, title=title
+        estimator_or_path,
+        X=X,
+        ids=ids,
+        y=y,
+        feature_names=feature_names,
+        Z=Z,
+        coordinates=coordinates,
+        title=title,
     )
     with replacing(out) as file:
         file.write(page.encode())
@@ -96,6 +114,7 @@ def report_html(
     y: ArrayLike | None = None,
     feature_names: Sequence[str] | None = None,
     Z: ArrayLike | None = None,
+    coordinates: Any = None,
     title: str = "Convex clustering",
 ) -> str:
     """The report as text; the parameters are those of :func:`write_report`."""
@@ -108,40 +127,57 @@ def report_html(
         raise ValueError("the path is empty: it was interrupted before its first γ")
     samples = Z if estimator is None else estimator.embedding_
     samples = None if samples is None else check_samples(samples)
-    kernel = kernel_name(estimator)
+    kernel, n = kernel_name(estimator), len(path.masses)
+    if ids is None:
+        ids = row_names(X) or getattr(estimator, "_ids", None)
+    names = _names(ids, n, "ids")
+    told = None if feature_names is None else [str(name) for name in feature_names]
     if estimator is not None and estimator._embedding.kernel.is_precomputed:
         X = None  # similarities to the samples, not features of them
-    ranks = None if estimator is None else colour_ranks(estimator.linkage_)
-    arrays, facts = path_arrays(path, samples, ranks, estimator is None or kernel is not None)
-    n, gamma = facts["n"], None
-    labels = path.labels(step=facts["step"])
+    elif X is None and estimator is not None:
+        X, told = fitted_rows(estimator, told)
+    table, own = feature_table(X, told, n)
+    arrays, facts, views = path_arrays(path, samples, own, estimator is None or kernel is not None)
+    views += given_views(coordinates, n)
+    gamma = None
+    labels = by_size(path.labels(step=facts["step"]), path.masses)
     if estimator is not None:
         gamma = chosen_gamma(estimator)
         facts["step"] = path.step(gamma)
         labels = np.asarray(estimator.labels_).astype(np.int64)
         arrays.update(_own_arrays(estimator, labels, facts["step"]))
-    step = facts["step"]
-    lifetime = ClusterCountDisplay.from_path(path, float(path.gammas[step])).lifetime
+        facts["layers"] = _layers(estimator, arrays)
+    tree = path.to_linkage() if estimator is None else estimator.linkage_
+    arrays["ranks"] = colour_ranks(tree)
+    arrays["numbers"] = numbering(labels, arrays["ranks"])
+    for place, view in enumerate(views):
+        arrays[f"view{place}"] = view.packed(view.points)
+    lifetime = ClusterCountDisplay.from_path(path, float(path.gammas[facts["step"]])).lifetime
     facts.update(
         version=__version__,
         chosen=estimator is not None,
         lifetime=lifetime,
-        summary=summary_sentence(path, estimator, None if X is None else np.shape(X)[1]),
-        choice=choice_sentence(estimator, gamma),
-        certificate=[
+        views=[view.facts() for view in views],
+        ids=names,
+        verdict=verdict_sentence(estimator),
+        summary=summary_sentence(path, estimator, None if table is None else table[0].shape[1]),
+        choice=choice_sentence(gamma),
+        plain=plain_sentences(estimator, names),
+        theorem=[
             *certificate_sentences(getattr(estimator, "certificate_", None)),
             path_sentence(path),
-            *choice_facts(estimator),
         ],
+        samples=[],
     )
-    names = _names(_index(X) if ids is None else ids, n, "ids")
-    facts["certificate"] += soft_facts(estimator, names)
-    if X is not None:
-        told = None if feature_names is None else [str(name) for name in feature_names]
-        features = Features.of(X, told, np.unique(labels, return_inverse=True)[1].ravel())
+    if isinstance(estimator, Answers):
+        shares, scores = estimator.probabilities_, estimator.outlier_score_
+        arrays["membership"] = np.round(255 * shares).astype(np.uint8)
+        arrays["lonely"] = scores.astype(np.float32)
+        facts["samples"] = soft_facts(estimator, names, shares, scores)
+    if table is not None:
+        features = Features.of(*table, np.unique(labels, return_inverse=True)[1].ravel())
         arrays["features"] = features.values
         facts.update(features=features.names, n_features=features.total)
-    facts["ids"] = names
     if y is not None:
         classes, codes = np.unique(np.asarray(_names(y, n, "y")), return_inverse=True)
         arrays["classes"] = codes.ravel().astype(np.int64)
@@ -153,7 +189,8 @@ def _own_arrays(estimator: Any, labels: Ints, step: int) -> dict[str, np.ndarray
     """Labels of an estimator, and the tree they were cut from, where the path has not the same."""
     path = estimator.path_
     tree = np.asarray(estimator.linkage_, dtype=np.float64)
-    if not np.array_equal(tree, path.to_linkage()):
+    layered = len(getattr(getattr(estimator, "selection_", None), "layers", ())) > 1
+    if layered or not np.array_equal(tree, path.to_linkage()):
         Z = np.asarray(estimator.embedding_, dtype=np.float64)
         return {"labels": labels, **tree_arrays("own_", tree, Z, path.masses)}
     if np.array_equal(labels, path.labels(step=step)):
@@ -161,10 +198,48 @@ def _own_arrays(estimator: Any, labels: Ints, step: int) -> dict[str, np.ndarray
     return {"labels": labels}
 
 
-def _index(X: Any) -> Any:
-    """Index of a data frame that names its rows; None if it only counts them."""
-    index = getattr(X, "index", None)
-    return None if index is None or type(index).__name__ == "RangeIndex" else index
+def _layers(estimator: Any, arrays: dict[str, np.ndarray]) -> list[dict[str, Any]]:
+    """The choice and the other numbers of clusters that would stand; their labels as arrays."""
+    found = []
+    for place, layer in enumerate(getattr(getattr(estimator, "selection_", None), "layers", ())):
+        if place:
+            arrays[f"layer{place}"] = np.asarray(layer.labels).astype(np.int64)
+        confidence = float(layer.confidence) if np.isfinite(layer.confidence) else None
+        found.append({"k": int(layer.n_clusters), "confidence": confidence})
+    return found
+
+
+# Numbers that are unpacked from a fitted model for its report: 80 MB. Tables of text counts, which
+# are sparse and larger, are shown if they are passed.
+MOST_NUMBERS = 10_000_000
+
+
+def fitted_rows(estimator: Any, names: list[str] | None) -> tuple[Any, list[str] | None]:
+    """Features of the fitted samples that a model holds, with their names; (None, None) if not.
+
+    Rows that were grouped into cells are not held; distances and kernels are no features.
+    """
+    if not hasattr(estimator, "_vote") or hasattr(estimator, "points_"):
+        return None, None
+    vote, columns = estimator._vote, getattr(estimator, "_columns", None)
+    if vote.embedding is not None or vote.metric == "precomputed" or hasattr(estimator, "_unit"):
+        return None, None
+    p = vote.X.shape[1] if columns is None else len(columns)
+    if names is None:
+        given = getattr(estimator, "feature_names_in_", None)
+        names = None if given is None else [str(name) for name in given]
+    # files of format version 2 do not say which of their equal rows is which
+    known = vote.voters is not None or len(vote.labels) == len(estimator._point_labels)
+    if not known or len(estimator.labels_) * p > MOST_NUMBERS:
+        return None, None
+    rows = vote.X[estimator._voters]
+    rows = rows.toarray() if hasattr(rows, "toarray") else rows
+    if columns is None:
+        return rows, names
+    # columns of weight 0 were left out of the fit
+    kept = np.flatnonzero(columns > 0)
+    names = [f"feature {f}" for f in range(p)] if names is None else names
+    return rows / columns[kept], [names[f] for f in kept]
 
 
 def _names(values: Any, n: int, what: str) -> list[str] | None:
@@ -194,13 +269,15 @@ def notebook_html(estimator: Any, **options: Any) -> str:
     sizes = np.sort(np.bincount(estimator.labels_))[::-1]
     shown = ", ".join(f"{size:,}" for size in sizes[:10]) + (", …" if len(sizes) > 10 else "")
     facts = [
-        choice_sentence(estimator, chosen_gamma(estimator)),
+        verdict_sentence(estimator),
+        choice_sentence(chosen_gamma(estimator)),
         f"Sizes of the {many(len(sizes), 'cluster')}: {shown}.",
-        *choice_facts(estimator),
     ]
     if path is not None:
-        facts.insert(0, summary_sentence(path, estimator, None))
-    facts += certificate_sentences(getattr(estimator, "certificate_", None))[-1:]
+        facts.insert(2, summary_sentence(path, estimator, None))
+    statement = getattr(getattr(estimator, "certificate_", None), "statement", "")
+    if statement:
+        facts.append(f"Proved: {statement[0].lower()}{statement[1:]}")
     frame = ""
     if path is None:
         facts.append("The path is not in the file that this model was loaded from.")
@@ -218,4 +295,4 @@ def notebook_html(estimator: Any, **options: Any) -> str:
             )
     if path is not None and not frame:
         facts.append("estimator.report('report.html') writes the interactive report.")
-    return "".join(f"<p>{html.escape(fact)}</p>" for fact in facts) + frame
+    return "".join(f"<p>{html.escape(fact)}</p>" for fact in facts if fact) + frame

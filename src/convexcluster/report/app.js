@@ -16,10 +16,10 @@ class App {
     this.a = arrays;
     this.n = facts.n;
     this.path = new Path(arrays, this.n);
-    this.pathTree = new Tree(arrays.pairs, arrays.heights, arrays.ranks, this.n);
+    this.pathTree = new Tree(arrays.pairs, arrays.heights, this.n);
     // the tree that an estimator's labels were cut from, if it is not the path's
     this.ownTree = arrays.own_pairs
-      ? new Tree(arrays.own_pairs, arrays.own_heights, arrays.ranks, this.n) : null;
+      ? new Tree(arrays.own_pairs, arrays.own_heights, this.n) : null;
     this.root = this.pathTree.root;
     this.id = facts.ids ? (i) => facts.ids[i] : (i) => String(i);
     this.known = facts.classes ? (i) => facts.classes[arrays.classes[i]] : null;
@@ -39,9 +39,15 @@ class App {
     this.sample = -1;
     this.page = 0;
     this.shownFeatures = 10;
-    this.own = arrays.labels
-      ? partitionOf(arrays.labels, arrays.labels.reduce((p, q) => Math.max(p, q), 0) + 1, arrays.ranks)
-      : null;
+    const whole = (labels) => partitionOf(labels, labels.reduce((p, q) => Math.max(p, q), 0) + 1, arrays);
+    this.own = arrays.labels ? whole(arrays.labels) : null;
+    // other numbers of clusters that would stand, by their number
+    this.layers = new Map();
+    (facts.layers || []).forEach(({ k }, place) => { if (place) this.layers.set(k, whole(arrays[`layer${place}`])); });
+    this.plane = 0;
+    this.zoom = { k: 1, x: 0, y: 0 };
+    this.colouring = new Colouring(arrays, this.n);
+    this.colour = "cluster";
     this.start();
     this.look();
   }
@@ -86,7 +92,7 @@ class App {
       }
     } else if (this.mode === "own") {
       const own = this.k === this.own.k;
-      const partition = own ? this.own : bySize(this.path.cut(this.k, this.a.own_pairs), this.a.ranks);
+      const partition = own ? this.own : this.layers.get(this.k) || this.path.cut(this.k, this.a.own_pairs);
       this.view = { partition, step: facts.step, exact: false, own, tree: true };
     } else if (this.mode === "chosen") {
       this.view = { partition: this.own, step: facts.step, exact: false, own: true };
@@ -143,7 +149,7 @@ class App {
       if (this.picked && this.picked.kind === "branch") this.picked = null;
     }
     if (mode === "gamma") this.step = Math.min(Math.max(value, 0), this.path.T - 1);
-    if (this.byCount) this.k = Math.min(Math.max(value, 1), this.sse.length);
+    if (this.byCount) this.k = this.layers.has(value) ? value : Math.min(Math.max(value, 1), this.sse.length);
     this.page = 0;
     this.look();
     draw();
@@ -192,20 +198,31 @@ function writeBar() {
   $("readout").textContent = text;
   const low = byK ? app.k <= 1 : view.step <= 0;
   const high = byK ? app.k >= app.sse.length : view.step >= app.path.T - 1;
+  for (const button of $("layers").querySelectorAll("button")) {
+    const pressed = app.mode === "own" && Number(button.dataset.k) === app.k;
+    button.setAttribute("aria-pressed", pressed ? "true" : "false");
+  }
+  const V = facts.views[app.plane];
+  $("plane-name").textContent = app.plane === facts.moving ? "Samples and their centroids" : "Samples";
+  $("plane-help").textContent = (app.plane === facts.moving
+    ? "Large marks: centroids at this γ, area by size. Small marks: samples. Thin lines: the way so far."
+    : "Each mark is a sample. The number of a cluster stands at its middle sample.") +
+    (V.equal ? "" : " The two axes have scales of their own.") +
+    " Click to choose a cluster. Drag to move, double click, Ctrl + wheel or two fingers to zoom.";
+  $("zoom-out").disabled = $("zoom-whole").disabled = app.zoom.k <= 1;
   $("back").disabled = low;
   $("forth").disabled = high;
 }
 
 function writeList() {
   const p = app.view.partition, list = $("list");
-  const order = Array.from({ length: p.k }, (_, t) => t)
-    .filter((t) => p.sizes[t] > 0).sort((s, t) => p.sizes[t] - p.sizes[s] || s - t);
+  const order = bySize(p.sizes).filter((t) => p.sizes[t] > 0);
   const rows = [];
   for (const t of order.slice(0, LISTED)) {
-    const button = el("button", undefined, { type: "button", "data-cluster": t });
+    const button = el("button", undefined, { type: "button", "data-cluster": p.number[t] });
     const picked = app.picked && app.picked.kind === "cluster" && app.picked.label === t;
     button.setAttribute("aria-pressed", picked ? "true" : "false");
-    button.append(swatch(p.rank[t]), el("span", `Cluster ${t}`), el("span", p.sizes[t].toLocaleString("en"), { class: "size" }));
+    button.append(swatch(p.hue[t], p.shape[t]), el("span", `Cluster ${p.number[t]}`), el("span", p.sizes[t].toLocaleString("en"), { class: "size" }));
     button.addEventListener("click", () => {
       if (picked) app.pick(null); else app.pickClusterOf(p.head[t]);
     });
@@ -219,7 +236,7 @@ function writeList() {
   $("clusters-name").textContent = many(p.k, "cluster");
   $("more").textContent = order.length > LISTED
     ? `The ${LISTED} largest are listed; the other ${many(order.length - LISTED, "cluster")} hold ` +
-      `${many(order.slice(LISTED).reduce((sum, t) => sum + p.sizes[t], 0), "sample")}. Grey marks: too small for a colour of their own.`
+      `${many(order.slice(LISTED).reduce((sum, t) => sum + p.sizes[t], 0), "sample")}. Grey: without a colour of its own.`
     : "";
 }
 
@@ -238,7 +255,7 @@ function writeDetails() {
     const node = picked.kind === "branch" ? picked.node : tree.branchOf(members);
     title = picked.kind === "branch"
       ? (node < app.n ? `Sample ${app.id(node)}` : `Branch of ${many(shown.length, "sample")}`)
-      : `Cluster ${picked.label}: ${many(shown.length, "sample")}`;
+      : `Cluster ${p.number[picked.label]}: ${many(shown.length, "sample")}`;
     story = `${share} of the samples.`;
     if (node >= 0) {
       const own = tree === app.ownTree, where = own ? "at height" : "at γ =";
@@ -288,7 +305,7 @@ function writeDetails() {
   for (const i of shown.subarray(app.page * ROWS, (app.page + 1) * ROWS)) {
     const row = el("tr");
     if (i === app.sample) row.className = "picked";
-    row.append(el("td", app.id(i)), el("td", String(p.labels[i])));
+    row.append(el("td", app.id(i)), el("td", String(p.number[p.labels[i]])));
     if (app.known) row.append(el("td", app.known(i)));
     rows.push(row);
   }
@@ -361,7 +378,7 @@ function writeFeatures(members) {
 
 function writeLabels() {
   const k = app.view.partition.k, here = `γ = ${short(app.gamma())}, ${many(k, "cluster")}`;
-  $("plane").setAttribute("aria-label", `Samples and centroids in two kernel principal components at ${here}`);
+  $("plane").setAttribute("aria-label", `Samples in the plane of ${facts.views[app.plane].name} at ${here}`);
   $("tree").setAttribute("aria-label", `Dendrogram with a cursor at ${here}`);
   $("counts").setAttribute("aria-label", `Number of clusters against γ with a cursor at ${here}`);
   $("elbow").setAttribute("aria-label", `Sum of squares against the number of clusters with a cursor at ${many(k, "cluster")}`);

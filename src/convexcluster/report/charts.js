@@ -12,8 +12,8 @@ function drawTree(canvas, app) {
   // parents before children
   while (walk.length) {
     const [node, right] = walk.pop(), leaf = place.has(node);
-    const rank = shared[node] < 0 ? -1 : app.view.partition.rank[shared[node]];
-    inner.push({ node, rank, right, leaf });
+    const colour = shared[node] < 0 ? ink.ink : paint(app.view.partition.hue[shared[node]]);
+    inner.push({ node, colour, right, leaf });
     if (!leaf) for (const child of tree.children(node)) walk.push([child, x(tree.height[node])]);
   }
   for (let i = inner.length - 1; i >= 0; i--) {
@@ -23,10 +23,10 @@ function drawTree(canvas, app) {
       place.set(node, (place.get(l) + place.get(r)) / 2);
     }
   }
-  for (const { node, rank, right, leaf } of inner) {
+  for (const { node, colour, right, leaf } of inner) {
     const y = place.get(node), left = leaf ? box.left : x(tree.height[node]);
     const picked = app.picked && app.picked.kind === "branch" && app.picked.node === node;
-    c.strokeStyle = rank >= 0 ? colourOf(rank) : ink.ink;
+    c.strokeStyle = colour;
     c.lineWidth = picked ? 4 : 1.6;
     c.beginPath();
     c.moveTo(left, y);

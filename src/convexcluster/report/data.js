@@ -1,5 +1,6 @@
 // The numbers behind the pictures: unpacking, partitions, colours, tree, effect sizes, CSV.
 const TYPES = { i4: Int32Array, f8: Float64Array, f4: Float32Array, u2: Uint16Array, u1: Uint8Array };
+const HUES = 12, STYLES = 96; // twelve colours × eight markers; clusters beyond are grey dots
 const facts = JSON.parse(document.getElementById("facts").textContent);
 
 async function unpack() {
@@ -15,25 +16,49 @@ async function unpack() {
   return arrays;
 }
 
-// A partition: label and least sample of the cluster of every sample, sizes and colour ranks.
-function partitionOf(labels, k, ranks) {
-  const sizes = new Int32Array(k), rank = new Int32Array(k).fill(labels.length);
+// A partition: label of every sample; size, least sample, most prominent member (star), number and
+// style of every cluster. Whoever has the same star has the same number, at every γ.
+function partitionOf(labels, k, a) {
+  const sizes = new Int32Array(k), least = new Int32Array(k).fill(labels.length);
   const head = new Int32Array(k).fill(-1), star = new Int32Array(k);
   for (let i = 0; i < labels.length; i++) {
     const t = labels[i];
     sizes[t]++;
     if (head[t] < 0) head[t] = i;
-    if (ranks[i] < rank[t]) { rank[t] = ranks[i]; star[t] = i; }
+    if (a.ranks[i] < least[t]) { least[t] = a.ranks[i]; star[t] = i; }
   }
-  return { labels, k, sizes, rank, head, star };
+  const number = star.map((i) => a.numbers[i]);
+  return { labels, k, sizes, head, star, number, ...stylesOf(number, sizes) };
 }
 
-// heads[i] is the least sample of i's cluster; clusters are numbered by first appearance.
-function partitionOfHeads(heads, ranks) {
+// Hue (−1: grey) and shape of every cluster. The numbers below twelve have their own hue; of the
+// others the largest take the hues that are left, so that up to twelve clusters all differ.
+function stylesOf(number, sizes) {
+  const hue = new Int32Array(number.length).fill(-1), shape = new Int32Array(number.length);
+  const free = new Set(Array.from({ length: HUES }, (_, h) => h));
+  number.forEach((m, t) => { if (m < HUES) { hue[t] = m; free.delete(m); } });
+  for (const t of bySize(sizes)) {
+    const m = number[t];
+    if (hue[t] < 0 && free.size) {
+      hue[t] = free.has(m % HUES) ? m % HUES : Math.min(...free);
+      free.delete(hue[t]);
+    } else if (hue[t] < 0 && m < STYLES) hue[t] = m % HUES;
+    if (hue[t] >= 0) shape[t] = (m + Math.floor(m / HUES)) % 8;
+  }
+  return { hue, shape };
+}
+
+// Indices by falling size.
+function bySize(sizes) {
+  return Array.from({ length: sizes.length }, (_, t) => t).sort((s, t) => sizes[t] - sizes[s] || s - t);
+}
+
+// heads[i] is the least sample of i's cluster; clusters are listed by first appearance.
+function partitionOfHeads(heads, a) {
   const labels = new Int32Array(heads.length);
   let k = 0;
   for (let i = 0; i < heads.length; i++) labels[i] = heads[i] === i ? k++ : labels[heads[i]];
-  return partitionOf(labels, k, ranks);
+  return partitionOf(labels, k, a);
 }
 
 class Path {
@@ -65,7 +90,7 @@ class Path {
   at(step) {
     if (!this.made.has(step)) {
       if (this.made.size > 24) this.made.delete(this.made.keys().next().value);
-      this.made.set(step, partitionOfHeads(this.heads(step), this.a.ranks));
+      this.made.set(step, partitionOfHeads(this.heads(step), this.a));
     }
     return this.made.get(step);
   }
@@ -74,7 +99,7 @@ class Path {
   stepOf(k) { return this.a.counts.indexOf(k); }
 
   cut(k, pairs = this.a.pairs) {
-    const { ranks } = this.a, n = this.n, merges = n - k;
+    const n = this.n, merges = n - k;
     const top = new Int32Array(n + merges).fill(-1);
     for (let i = merges - 1; i >= 0; i--) {
       const up = top[n + i] < 0 ? n + i : top[n + i];
@@ -87,7 +112,7 @@ class Path {
       if (first[node] < 0) first[node] = i;
       heads[i] = first[node];
     }
-    return partitionOfHeads(heads, ranks);
+    return partitionOfHeads(heads, this.a);
   }
 
   // Greatest step whose γ is at most this one.
@@ -98,31 +123,19 @@ class Path {
   }
 }
 
-// Clusters renumbered by falling size, as estimators do.
-function bySize(partition, ranks) {
-  const order = Array.from({ length: partition.k }, (_, t) => t)
-    .sort((s, t) => partition.sizes[t] - partition.sizes[s] || s - t);
-  const to = new Int32Array(partition.k);
-  order.forEach((t, place) => { to[t] = place; });
-  return partitionOf(partition.labels.map((t) => to[t]), partition.k, ranks);
-}
-
 // Every node of the linkage is a run of the leaf order.
 class Tree {
-  constructor(pairs, heights, ranks, n) {
+  constructor(pairs, heights, n) {
     const nodes = 2 * n - 1;
     Object.assign(this, { pairs, heights, n, root: nodes - 1 });
     this.size = new Int32Array(nodes).fill(1);
-    this.rank = new Int32Array(nodes);
     this.start = new Int32Array(nodes);
     this.parent = new Int32Array(nodes).fill(-1);
     this.height = new Float64Array(nodes);
-    this.rank.set(ranks);
     this.height.set(heights, n);
     for (let i = 0; i < n - 1; i++) {
       const [l, r] = [pairs[2 * i], pairs[2 * i + 1]];
       this.size[n + i] = this.size[l] + this.size[r];
-      this.rank[n + i] = Math.min(this.rank[l], this.rank[r]);
       this.parent[l] = this.parent[r] = n + i;
     }
     for (let i = n - 2; i >= 0; i--) {

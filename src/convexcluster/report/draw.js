@@ -1,7 +1,10 @@
-// What all pictures share: colours, markers, scales, axes.
-const LIGHT = ["#0072b2", "#e69f00", "#882255", "#56b4e9", "#117733", "#e8d71e", "#d55e00", "#cc79a7"];
-const DARK = ["#4aa3e0", "#f2b134", "#c95a94", "#a5dcff", "#3fae6a", "#f5ea60", "#ff7f3f", "#f0b3d3"];
-const STYLES = 64; // eight colours × eight markers; clusters of a higher rank are grey dots
+// What all pictures share: colours, markers, sheets to draw on, scales, axes.
+const LIGHT = ["#0072b2", "#e69f00", "#882255", "#56b4e9", "#117733", "#e8d71e", "#d55e00", "#cc79a7",
+  "#3b0f70", "#b2df8a", "#1a1a1a", "#9966ff"];
+const DARK = ["#4aa3e0", "#f2b134", "#c95a94", "#a5dcff", "#3fae6a", "#f5ea60", "#ff7f3f", "#f0b3d3",
+  "#7d5fff", "#c5ecae", "#f4f4f4", "#94692d"];
+// cividis, from little to much
+const SCALE = ["#00224e", "#123570", "#3b496c", "#575d6d", "#707173", "#8a8678", "#a59c74", "#c3b369", "#e1cc55", "#fee838"];
 const FONT = "12px system-ui, sans-serif";
 let ink = {};
 
@@ -13,8 +16,18 @@ function readTheme() {
   ink.palette = document.documentElement.dataset.theme === "dark" ? DARK : LIGHT;
 }
 
-function colourOf(rank) { return rank < STYLES ? ink.palette[rank % 8] : ink.grey; }
-function shapeOf(rank) { return rank < STYLES ? (rank + (rank >> 3)) % 8 : 0; }
+function paint(hue) { return hue < 0 ? ink.grey : ink.palette[hue]; }
+function rgb(colour) { return [1, 3, 5].map((i) => parseInt(colour.slice(i, i + 2), 16)); }
+const hex = (parts) => "#" + parts.map((v) => Math.round(v).toString(16).padStart(2, "0")).join("");
+
+// Colour of a share 0 … 1; dark sheets begin lighter, so that little is still seen.
+function shade(share) {
+  if (!Number.isFinite(share)) return ink.grey;
+  const from = document.documentElement.dataset.theme === "dark" ? 2 : 0;
+  const at = from + Math.min(Math.max(share, 0), 1) * (SCALE.length - 1 - from), low = Math.min(Math.floor(at), SCALE.length - 2);
+  const one = rgb(SCALE[low]), two = rgb(SCALE[low + 1]);
+  return hex(one.map((v, j) => v + (two[j] - v) * (at - low)));
+}
 
 // Corners of marker number `shape` around (x, y); r is about the radius of the disc of equal area.
 function corners(shape, x, y, r) {
@@ -40,21 +53,21 @@ function trace(c, shape, x, y, r) {
 }
 
 // The same marker as a small SVG for lists.
-function swatch(rank) {
+function swatch(hue, form) {
   const make = (tag) => document.createElementNS("http://www.w3.org/2000/svg", tag);
   const picture = make("svg"), shape = make("polygon");
   picture.setAttribute("viewBox", "0 0 16 16");
   picture.setAttribute("aria-hidden", "true");
-  shape.setAttribute("points", corners(shapeOf(rank), 8, 8, 5.5).flat().map((v) => v.toFixed(1)).join(" "));
-  shape.setAttribute("fill", colourOf(rank));
+  shape.setAttribute("points", corners(form, 8, 8, 5.5).flat().map((v) => v.toFixed(1)).join(" "));
+  shape.setAttribute("fill", paint(hue));
   picture.append(shape);
   return picture;
 }
 
-function mark(c, rank, x, y, r, alpha = 1) {
+function mark(c, colour, shape, x, y, r, alpha = 1) {
   c.globalAlpha = alpha;
-  trace(c, shapeOf(rank), x, y, r);
-  c.fillStyle = colourOf(rank);
+  trace(c, shape, x, y, r);
+  c.fillStyle = colour;
   c.fill();
   if (r > 2.5) {
     c.lineWidth = 1;
@@ -64,8 +77,22 @@ function mark(c, rank, x, y, r, alpha = 1) {
   c.globalAlpha = 1;
 }
 
-// Context in CSS pixels, cleared, sharp on any screen.
+// Dark or light letters, whichever is read on this colour.
+function lettersOn(colour) {
+  const [r, g, b] = rgb(colour);
+  return 0.3 * r + 0.6 * g + 0.1 * b > 140 ? "#111111" : "#ffffff";
+}
+
+// Context in CSS pixels, cleared, sharp on any screen; or the sheet of a picture to keep.
 function fresh(canvas) {
+  if (canvas.sheet) {
+    const { c, w, h } = canvas.sheet;
+    c.fillStyle = ink.panel;
+    c.fillRect(0, 0, w, h);
+    c.font = FONT;
+    c.textBaseline = "middle";
+    return { c, w, h, kept: true };
+  }
   const w = canvas.clientWidth, h = canvas.clientHeight, ratio = window.devicePixelRatio || 1;
   if (canvas.width !== Math.round(w * ratio) || canvas.height !== Math.round(h * ratio)) {
     canvas.width = Math.round(w * ratio);
@@ -77,6 +104,48 @@ function fresh(canvas) {
   c.font = FONT;
   c.textBaseline = "middle";
   return { c, w, h };
+}
+
+// The part of a canvas context that the pictures use, written down as SVG.
+class Sketch {
+  constructor(w, h) {
+    Object.assign(this, { w, h, parts: [], path: "", turn: [], globalAlpha: 1, dash: "" });
+    Object.assign(this, { fillStyle: "#000000", strokeStyle: "#000000", lineWidth: 1, textAlign: "left", font: FONT });
+    this.ruler = document.createElement("canvas").getContext("2d");
+  }
+  add(text) { this.parts.push(text); }
+  get alpha() { return this.globalAlpha < 1 ? ` opacity="${+this.globalAlpha.toFixed(3)}"` : ""; }
+  beginPath() { this.path = ""; }
+  moveTo(x, y) { this.path += `M${x.toFixed(2)} ${y.toFixed(2)}`; }
+  lineTo(x, y) { this.path += `${this.path ? "L" : "M"}${x.toFixed(2)} ${y.toFixed(2)}`; }
+  closePath() { this.path += "Z"; }
+  arc(x, y, r) { // whole circles only
+    this.moveTo(x - r, y);
+    for (const end of [x + r, x - r]) this.path += `A${r.toFixed(2)} ${r.toFixed(2)} 0 1 0 ${end.toFixed(2)} ${y.toFixed(2)}`;
+  }
+  fill() { this.add(`<path d="${this.path}" fill="${this.fillStyle}"${this.alpha}/>`); }
+  stroke() {
+    this.add(`<path d="${this.path}" fill="none" stroke="${this.strokeStyle}" stroke-width="${this.lineWidth}"${this.dash}${this.alpha}/>`);
+  }
+  fillRect(x, y, w, h) {
+    this.add(`<rect x="${x.toFixed(2)}" y="${y.toFixed(2)}" width="${w.toFixed(2)}" height="${h.toFixed(2)}" fill="${this.fillStyle}"${this.alpha}/>`);
+  }
+  setLineDash(steps) { this.dash = steps.length ? ` stroke-dasharray="${steps.join(" ")}"` : ""; }
+  measureText(text) { this.ruler.font = this.font; return this.ruler.measureText(text); }
+  fillText(text, x, y) {
+    const anchor = { center: "middle", right: "end" }[this.textAlign] || "start";
+    const safe = String(text).replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`).replace(/[^\t\n\r\x20-\uFFFD]/g, "");
+    const turn = this.turn.length ? ` transform="${this.turn.join(" ")}"` : "";
+    this.add(`<text x="${x.toFixed(2)}" y="${y.toFixed(2)}" dy=".35em" text-anchor="${anchor}" font-size="${parseInt(this.font, 10)}" fill="${this.fillStyle}"${turn}${this.alpha}>${safe}</text>`);
+  }
+  save() { this.turn = []; }
+  restore() { this.turn = []; }
+  translate(x, y) { this.turn.push(`translate(${x} ${y})`); }
+  rotate(angle) { this.turn.push(`rotate(${(angle * 180) / Math.PI})`); }
+  text() {
+    return `<svg xmlns="http://www.w3.org/2000/svg" width="${this.w}" height="${this.h}" viewBox="0 0 ${this.w} ${this.h}" ` +
+      `font-family="system-ui, sans-serif">${this.parts.join("")}</svg>`;
+  }
 }
 
 function clip(text, most) { return text.length > most ? text.slice(0, most - 1) + "…" : text; }

@@ -14,7 +14,7 @@ function sampleAt(px, py) {
   if (best >= 0) return [best, false];
   least = 9;
   for (let i = 0; i < app.n; i++) {
-    const gap = Math.hypot(hitPlane.X(app.a.data[2 * i]) - px, hitPlane.Y(app.a.data[2 * i + 1]) - py);
+    const [x, y] = hitPlane.place(i), gap = Math.hypot(x - px, y - py);
     if (gap < least) { least = gap; best = i; }
   }
   return [best, true];
@@ -38,23 +38,137 @@ function tip(event, text) {
   box.style.top = `${Math.min(event.clientY + 14, window.innerHeight - box.offsetHeight - 8)}px`;
 }
 
+// The value that a sample is coloured by.
+function valueOf(sample) {
+  if (app.colour === "cluster") return "";
+  if (app.colour === "known") return `, ${app.known(sample)}`;
+  const { values, name } = app.colouring.scale(app.colour);
+  return `, ${clip(name, 40)} ${short(values[sample])}`;
+}
+
+// Drag, wheel, two fingers, double click. A drag is no click.
+let dragged = false;
+function listenZoom(canvas) {
+  const down = new Map();
+  const spread = () => { const [p, q] = [...down.values()]; return Math.hypot(p[0] - q[0], p[1] - q[1]); };
+  canvas.addEventListener("pointerdown", (event) => {
+    dragged = false;
+    down.set(event.pointerId, at(event));
+  });
+  canvas.addEventListener("pointermove", (event) => {
+    if (!down.has(event.pointerId)) return;
+    const [x, y] = at(event), [u, v] = down.get(event.pointerId);
+    if (!dragged && Math.hypot(x - u, y - v) < 4) return;
+    if (!dragged) canvas.setPointerCapture(event.pointerId);
+    dragged = true;
+    const before = down.size === 2 ? spread() : 0;
+    down.set(event.pointerId, [x, y]);
+    if (before) {
+      const [p, q] = [...down.values()];
+      zoomAt(app, spread() / before, (p[0] + q[0]) / 2, (p[1] + q[1]) / 2);
+    } else panBy(app, x - u, y - v);
+  });
+  for (const kind of ["pointerup", "pointercancel"]) canvas.addEventListener(kind, (event) => down.delete(event.pointerId));
+  canvas.addEventListener("wheel", (event) => {
+    if (!event.ctrlKey && !event.metaKey) return; // the page scrolls
+    event.preventDefault();
+    zoomAt(app, Math.exp(-event.deltaY / 300), ...at(event));
+  }, { passive: false });
+  canvas.addEventListener("dblclick", (event) => zoomAt(app, 2, ...at(event)));
+  const middle = (factor) => zoomAt(app, factor, ...middleOf(app));
+  $("zoom-in").addEventListener("click", () => middle(1.5));
+  $("zoom-out").addEventListener("click", () => middle(1 / 1.5));
+  $("zoom-whole").addEventListener("click", () => middle(1e-9));
+}
+
+const PICTURES = { plane: drawPlane, tree: drawTree, counts: drawCounts, elbow: drawElbow };
+
+// A picture as a file: the same drawing on a sheet of its own.
+function keep(id, kind) {
+  const { clientWidth: w, clientHeight: h } = $(id), name = `${id}_k${app.view.partition.k}.${kind}`;
+  if (kind === "svg") {
+    const c = new Sketch(w, h);
+    PICTURES[id]({ sheet: { c, w, h } }, app);
+    return download(name, new Blob([c.text()], { type: "image/svg+xml" }));
+  }
+  const canvas = el("canvas"), c = canvas.getContext("2d"), ratio = 3; // sharp on a slide
+  [canvas.width, canvas.height] = [w * ratio, h * ratio];
+  c.scale(ratio, ratio);
+  PICTURES[id]({ sheet: { c, w, h } }, app);
+  canvas.toBlob((blob) => download(name, blob), "image/png");
+}
+
+function download(name, blob) {
+  const link = el("a", undefined, { download: name });
+  link.href = URL.createObjectURL(blob);
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+}
+
+function listenTools() {
+  const view = $("view"), colour = $("colour");
+  facts.views.forEach(({ name }, place) => view.append(el("option", name, { value: place })));
+  view.parentElement.hidden = facts.views.length < 2;
+  view.addEventListener("change", () => {
+    app.plane = Number(view.value);
+    app.zoom = { k: 1, x: 0, y: 0 };
+    panBy(app, 0, 0);
+  });
+  const features = el("optgroup", undefined, { label: "features" });
+  for (const [key, name] of app.colouring.choices) {
+    (key.startsWith("feature:") ? features : colour).append(el("option", name, { value: key }));
+  }
+  if (features.children.length) colour.append(features);
+  colour.parentElement.hidden = app.colouring.choices.length < 2;
+  colour.addEventListener("change", () => { app.colour = colour.value; draw(); });
+  for (const id of Object.keys(PICTURES)) {
+    const title = $(`${id}-name`), place = el("span", undefined, { class: "keep" });
+    for (const kind of ["png", "svg"]) {
+      const button = el("button", kind.toUpperCase(), { type: "button", id: `${id}-${kind}`, "aria-label": `${title.textContent} as ${kind.toUpperCase()} file` });
+      button.addEventListener("click", () => keep(id, kind));
+      place.append(button);
+    }
+    const head = el("div", undefined, { class: "head" });
+    title.replaceWith(head);
+    head.append(title, place);
+  }
+  if ((facts.layers || []).length < 2 || !app.ownTree) return;
+  $("layers").hidden = false;
+  facts.layers.forEach(({ k, confidence }, place) => {
+    const sure = confidence === null ? "" : ` · ${confidence.toFixed(2)}`;
+    const button = el("button", `${many(k, "cluster")}${sure}`, { type: "button", "data-k": k });
+    button.title = `${place ? "Would also stand" : "The choice"}${sure && `, confidence ${confidence.toFixed(2)} of 1`}`;
+    button.addEventListener("click", () => { play(false); app.go("own", k); });
+    $("layers").append(button);
+  });
+}
+
 function listenPictures() {
+  listenZoom($("plane"));
   $("plane").addEventListener("click", (event) => {
+    if (dragged) return;
     const [sample, single] = sampleAt(...at(event));
     if (sample < 0) app.pick(null); else app.pickClusterOf(sample, single);
   });
   $("plane").addEventListener("pointermove", (event) => {
     const [sample, single] = sampleAt(...at(event)), p = app.view.partition;
     if (sample < 0) return tip(event, "");
-    const t = p.labels[sample], cluster = `cluster ${t}, ${many(p.sizes[t], "sample")}`;
-    tip(event, single ? `${app.id(sample)}: ${cluster}` : cluster);
+    const t = p.labels[sample], cluster = `cluster ${p.number[t]}, ${many(p.sizes[t], "sample")}`;
+    tip(event, single ? `${app.id(sample)}: ${cluster}${valueOf(sample)}` : cluster);
   });
   $("plane").addEventListener("keydown", (event) => {
+    const near = { "+": 1.5, "=": 1.5, "-": 1 / 1.5, 0: 1e-9 }[event.key];
+    if (near) return zoomAt(app, near, ...middleOf(app));
+    const pan = { ArrowLeft: [60, 0], ArrowRight: [-60, 0], ArrowUp: [0, 60], ArrowDown: [0, -60] }[event.key];
+    if (event.shiftKey && pan) {
+      event.preventDefault();
+      event.stopPropagation();
+      return panBy(app, ...pan);
+    }
     const way = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (!way) return;
     event.preventDefault();
-    const p = app.view.partition;
-    const order = Array.from({ length: p.k }, (_, t) => t).sort((s, t) => p.sizes[t] - p.sizes[s] || s - t);
+    const p = app.view.partition, order = bySize(p.sizes);
     const here = app.picked && app.picked.kind === "cluster" ? order.indexOf(app.picked.label) : way > 0 ? -1 : 0;
     app.pickClusterOf(p.head[order[(here + way + p.k) % p.k]]);
   });
@@ -136,7 +250,7 @@ function listenBar() {
       else app.go(radio.value, app.view.partition.k);
     });
   }
-  $("chosen").hidden = !facts.chosen;
+  $("chosen").hidden = !facts.chosen || !$("layers").hidden;
   $("own-choice").hidden = !app.ownTree;
   $("chosen").addEventListener("click", () => {
     if (app.ownTree) app.go("own", app.own.k);
@@ -144,12 +258,9 @@ function listenBar() {
     else app.go("gamma", facts.step);
   });
   $("download").addEventListener("click", () => {
-    const text = csv(app.id, app.view.partition.labels, app.known);
+    const p = app.view.partition, text = csv(app.id, p.labels.map((t) => p.number[t]), app.known);
     // the mark at the start tells spreadsheets that this is UTF-8
-    const link = el("a", undefined, { download: `labels_k${app.view.partition.k}_gamma${app.gamma().toPrecision(4)}.csv` });
-    link.href = URL.createObjectURL(new Blob(["\ufeff", text], { type: "text/csv" }));
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+    download(`labels_k${p.k}_gamma${app.gamma().toPrecision(4)}.csv`, new Blob(["\ufeff", text], { type: "text/csv" }));
   });
   $("earlier").addEventListener("click", () => { app.page--; draw(); });
   $("later").addEventListener("click", () => { app.page++; draw(); });
@@ -179,7 +290,7 @@ function search() {
     hidden += Math.max(found.length - FOUND, 0);
     for (const i of found.slice(0, FOUND)) {
       const p = app.view.partition;
-      const button = el("button", `${app.id(i)}: cluster ${p.labels[i]}`, { type: "button", "data-sample": i });
+      const button = el("button", `${app.id(i)}: cluster ${p.number[p.labels[i]]}`, { type: "button", "data-sample": i });
       button.addEventListener("click", () => app.pickClusterOf(i, true));
       const item = el("li");
       item.append(button);
@@ -193,7 +304,7 @@ function search() {
 
 function setTheme(name) {
   document.documentElement.dataset.theme = name;
-  $("theme").textContent = name === "dark" ? "Light colours" : "Dark colours";
+  $("theme").textContent = name === "dark" ? "Light" : "Dark";
   readTheme();
 }
 
@@ -207,16 +318,21 @@ function begin(arrays) {
   });
   $("title").textContent = facts.title;
   $("summary").textContent = facts.summary;
+  $("verdict").textContent = facts.verdict;
   $("choice").textContent = facts.choice;
-  const sentences = [...facts.certificate];
-  if (facts.splits) sentences.push(`${many(facts.splits, "cluster")} split again as γ grew; the tree keeps together what was together once.`);
-  if (!facts.complete) sentences.push("The path was interrupted before its end.");
+  const theorem = [...facts.theorem];
+  if (facts.splits) theorem.push(`${many(facts.splits, "cluster")} split again as γ grew; the tree keeps together what was together once.`);
+  if (!facts.complete) theorem.push("The path was interrupted before its end.");
   if (arrays.stored.length < arrays.gammas.length) {
-    sentences.push(`To keep this file small, centroids are drawn at ${arrays.stored.length} of the ${arrays.gammas.length} values of γ.`);
+    theorem.push(`To keep this file small, centroids are drawn at ${arrays.stored.length} of the ${arrays.gammas.length} values of γ.`);
   }
-  $("certificate").replaceChildren(...sentences.map((text) => el("li", text)));
+  for (const [id, sentences] of [["plain", facts.plain], ["theorem", theorem], ["samples", facts.samples]]) {
+    $(id).replaceChildren(...sentences.map((text) => el("li", text)));
+    $(id).parentElement.hidden = !sentences.length;
+  }
   $("footer").textContent = `Made by convexcluster ${facts.version}. This file fetches nothing and sends nothing.`;
   app = new App(arrays);
+  listenTools();
   listenPictures();
   listenBar();
   $("search").addEventListener("input", search);

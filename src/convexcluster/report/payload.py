@@ -6,12 +6,13 @@ little of it is new from one γ to the next:
 
 - a cluster is named by its least sample. Step t stores the clusters that were absorbed and by
   which (≤ n − 1 in all), and after a split the samples whose cluster this rule gets wrong;
-- positions are those of the k_t centroids in the plane of the first two kernel principal
-  components, 16 bits each: finer than a pixel on any screen.
+- positions are those of the k_t centroids in one plane, 16 bits each: finer than a pixel on any
+  screen. Other planes (:class:`View`) hold the samples alone.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,8 +21,8 @@ import numpy as np
 from ..answers.describe import explained, features_of
 from ..partition import first
 from ..plots.curves import ElbowDisplay
-from ..plots.layout import Plane, colour_ranks
-from ..problem import Floats, Ints
+from ..plots.layout import Plane
+from ..problem import Floats, Ints, check_finite
 
 if TYPE_CHECKING:
     from ..path.clusterpath import ClusterPath
@@ -86,9 +87,8 @@ class Features:
     total: int
 
     @classmethod
-    def of(cls, X: Any, names: list[str] | None, labels: Ints) -> Features:
+    def of(cls, table: Floats, names: list[str], labels: Ints) -> Features:
         """Keep the features that ``labels`` explain best, as many as there is room for."""
-        table, names = features_of(X, names, len(labels))
         values = np.ascontiguousarray(table.T)
         whole = np.isfinite(values).all() and (values == np.round(values)).all()
         kind: type = np.float32
@@ -103,13 +103,94 @@ class Features:
         return cls(values.astype(kind), names, table.shape[1])
 
 
-def path_arrays(
-    path: ClusterPath, Z: Floats | None, ranks: Ints | None, kernel: bool
-) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    """Arrays and facts of a path.
+# Ratio of the ranges of two features up to which they share one unit. At ten the narrower one still
+# has a tenth of the picture; at twice that, features such as income and age are a line.
+ONE_UNIT = 10.0
 
-    ``Z`` (n, r) are the samples in the embedding and ``ranks`` (n,) their colour ranks; without
-    them the centroids of the first γ and the path's own tree are used.
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """Samples in a plane; ``ticks`` says that numbers on the axes matter, as those of features.
+
+    Both axes have one unit, unless the ranges of two features differ too much to see both.
+    """
+
+    name: str
+    axes: tuple[str, str]
+    points: Floats  # (n, 2)
+    ticks: bool = False
+
+    @property
+    def low(self) -> Floats:
+        """Least value on each axis."""
+        return self.points.min(axis=0)
+
+    @property
+    def span(self) -> Floats:
+        """What has the length 1 in the picture, on each axis."""
+        ranges = np.ptp(self.points, axis=0)
+        apart = self.ticks and ranges.min() > 0 and ranges.max() > ONE_UNIT * ranges.min()
+        return ranges if apart else np.full(2, float(ranges.max()) or 1.0)
+
+    def packed(self, points: Floats) -> np.ndarray:
+        """Places in 16 bits; centroids lie among the samples, and clipping only meets round-off."""
+        share = (points - self.low) / self.span
+        return np.clip(np.round(share * 65_535), 0, 65_535).astype(np.uint16).ravel()
+
+    def facts(self) -> dict[str, Any]:
+        """What the page needs besides the places."""
+        span = self.span
+        place = {"low": self.low.tolist(), "span": span.tolist()}
+        place |= {"extent": (np.ptp(self.points, axis=0) / span).tolist()}
+        told = {"ticks": self.ticks, "equal": bool(span[0] == span[1])}
+        return {"name": self.name, "axes": list(self.axes), **told, **place}
+
+
+def given_views(coordinates: Any, n: int) -> list[View]:
+    """Planes that the user brings: a mapping of names to arrays, or one array.
+
+    The first two columns of each count. Of a mapping that keeps other things as well, such as
+    ``obsm`` of AnnData, arrays of one column are passed over, and an ``X_`` before a name is.
+    """
+    if coordinates is None:
+        return []
+    if not isinstance(coordinates, Mapping):
+        coordinates = {"": coordinates}
+    views = []
+    for key, value in coordinates.items():
+        name = str(key).removeprefix("X_") or "given coordinates"
+        called = f"coordinates {str(key)!r}" if key else "coordinates"
+        table = value.toarray() if hasattr(value, "toarray") else value
+        points = np.asarray(table, dtype=np.float64)
+        if points.ndim != 2 or len(points) != n or points.shape[1] < 1:
+            raise ValueError(f"{called} must have the shape ({n}, 2), got {points.shape}")
+        if points.shape[1] == 1:
+            continue
+        points = points[:, :2]
+        check_finite(points, called)
+        views.append(View(name, (f"{name} 1", f"{name} 2"), points))
+    return views
+
+
+def feature_table(
+    X: Any, names: list[str] | None, n: int
+) -> tuple[tuple[Floats, list[str]] | None, View | None]:
+    """Numeric columns of X with their names, and their plane if there are two of them."""
+    if X is None:
+        return None, None
+    table, names = features_of(X, names, n)
+    if table.shape[1] != 2 or not np.isfinite(table).all():
+        return (table, names), None
+    return (table, names), View("the two features", (names[0], names[1]), table, ticks=True)
+
+
+def path_arrays(
+    path: ClusterPath, Z: Floats | None, own: View | None, kernel: bool
+) -> tuple[dict[str, np.ndarray], dict[str, Any], list[View]]:
+    """Arrays and facts of a path, and the planes of its samples, that of the centroids last.
+
+    ``Z`` (n, r) are the samples in the embedding; without them the centroids of the first γ are
+    used. ``own`` is the plane of two features.
     """
     gammas = np.asarray(path.gammas)
     if Z is not None and len(Z) != len(path.masses):
@@ -117,17 +198,16 @@ def path_arrays(
     partitions = [path.labels(step=step) for step in range(len(path))]
     samples = path.centroids(gammas[0])[partitions[0]] if Z is None else Z
     plane = Plane.of(samples, path.masses)
+    view = View("kernel PCA" if kernel else "PCA", plane.axis_names(kernel), plane.project(samples))
+    views = [view] if own is None else [own, view]
+    if own is not None and _same_plane(own.points, samples):
+        # the centroids of the linear kernel lie in the plane of the features itself
+        shift = own.points.mean(axis=0) - samples.mean(axis=0)
+        plane, view = Plane(-shift, np.eye(2), plane.share), own
+        views = [own]
     changes = Changes.of(partitions)
-    linkage = path.to_linkage()
-    data = plane.project(samples)
-    low, span = data.min(axis=0), float(np.ptp(data, axis=0).max()) or 1.0
-
-    def packed(points: Floats) -> np.ndarray:
-        # centroids are convex combinations of samples; clipping only meets round-off
-        return np.clip(np.round((points - low) / span * 65_535), 0, 65_535).astype(np.uint16)
-
     stored = stored_steps(np.asarray(path.n_clusters))
-    positions = [packed(plane.project(path.centroids(gammas[t]))) for t in stored]
+    positions = [view.packed(plane.project(path.centroids(gammas[t]))) for t in stored]
     arrays: dict[str, np.ndarray] = {
         "gammas": gammas,
         "counts": np.asarray(path.n_clusters),
@@ -140,20 +220,26 @@ def path_arrays(
         "movedTo": changes.moved_to,
         "movedAt": changes.moved_at,
         "stored": stored,
-        "positions": np.concatenate(positions).ravel(),
-        "data": packed(data).ravel(),
-        "ranks": colour_ranks(linkage) if ranks is None else ranks,
-        **tree_arrays("", linkage, samples, path.masses),
+        "positions": np.concatenate(positions),
+        **tree_arrays("", path.to_linkage(), samples, path.masses),
     }
     facts = {
         "n": len(samples),
-        "axes": list(plane.axis_names(kernel)),
-        "extent": (np.ptp(data, axis=0) / span).tolist(),
+        "moving": len(views) - 1,
         "splits": len(path.splits),
         "step": longest_life(gammas, partitions),
         "complete": bool(getattr(path, "complete", True)),
     }
-    return arrays, facts
+    return arrays, facts, views
+
+
+def _same_plane(points: Floats, samples: Floats) -> bool:
+    """Whether the embedding is the two features, perhaps shifted."""
+    if samples.shape[1] != 2:
+        return False
+    off = (points - points.mean(axis=0)) - (samples - samples.mean(axis=0))
+    # far below the 16 bits of a place, far above rounding
+    return bool(np.abs(off).max() <= 1e-9 * max(float(np.abs(points).max()), 1e-300))
 
 
 def tree_arrays(

@@ -5,14 +5,16 @@ Input is a path, a certificate and a fitted estimator; output is plain text, nev
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..answers import Answers
+from ..certificate.margins import ANY_DIRECTION
 from ..labels import cut
 from ..plots.layout import kernel_name
-from ..problem import Ints
+from ..problem import Floats, Ints
 
 if TYPE_CHECKING:
     from ..path.clusterpath import ClusterPath
@@ -39,35 +41,102 @@ def summary_sentence(path: ClusterPath, estimator: Any | None, n_features: int |
     return f"{', '.join(parts)}. Solved {walk}: {ends}."
 
 
-def choice_sentence(estimator: Any | None, gamma: float | None) -> str:
-    """Which clusters the estimator chose."""
+# What each verdict on the data means.
+VERDICTS = {
+    "structure": "the data have structure, and these clusters stand out from chance",
+    "no structure": "nothing stands out from chance (no structure)",
+    "one cluster": "all samples are alike",
+}
+
+
+def verdict_sentence(estimator: Any | None) -> str:
+    """The answer in one line: how many clusters, whether they are real, and how sure that is."""
     if estimator is None:
-        return "No estimator was given: the view opens at the partition that lives longest."
-    at = "" if gamma is None else f" at γ = {gamma:.3g}"
-    return f"The estimator chose {many(int(estimator.n_clusters_), 'cluster')}{at}."
+        return "A path without an estimator: the view opens at the partition that lives longest."
+    found = many(int(estimator.n_clusters_), "cluster")
+    if getattr(estimator, "n_clusters", None) is not None:
+        found += ", as asked"
+    selection = getattr(estimator, "selection_", None)
+    verdict = getattr(selection, "verdict", "")
+    said = f"{found}: {VERDICTS.get(verdict, verdict)}" if verdict else found
+    confidence = _finite(selection, "confidence")
+    return f"{said}." if confidence is None else f"{said}; confidence {confidence:.2f} of 1."
 
 
-def choice_facts(estimator: Any | None) -> list[str]:
-    """How firmly the clusters were chosen, what came second, and what the tree does not say."""
+def choice_sentence(gamma: float | None) -> str:
+    """At which γ the view opens."""
+    return "" if gamma is None else f"The estimator chose γ\u00a0=\u00a0{gamma:.3g}."
+
+
+def plain_sentences(estimator: Any | None, names: list[str] | None) -> list[str]:
+    """How sure the clusters are, for a reader who wants no theorem: a sentence a fact."""
     if estimator is None:
         return []
-    made = []
+    made = [f"What was found: {verdict_sentence(estimator)}"]
+    selection = getattr(estimator, "selection_", None)
+    confidence = _finite(selection, "confidence")
+    if confidence is not None:
+        made.append(
+            f"Confidence {confidence:.2f} of 1 estimates, from how deep the gaps between the "
+            "clusters are, how often a careful person would draw the same ones."
+        )
+    others = [
+        f"{many(layer.n_clusters, 'cluster')} (confidence {layer.confidence:.2f})"
+        for layer in getattr(selection, "layers", ())[1:]
+    ]
+    if others:
+        made.append(f"Other numbers of clusters that would also stand: {', '.join(others)}.")
+    certificate = getattr(estimator, "certificate_", None)
+    statement = getattr(certificate, "statement", "")
+    if getattr(certificate, "partition", "") == "certified":
+        made.append(
+            "These clusters are proved: they are those of the best possible solution, and no other "
+            "start, seed or solver can give others."
+        )
+    elif statement:
+        made.append(
+            "Not all of this is proved: some samples may belong elsewhere in the best possible "
+            "solution, by which the clusters were found."
+        )
+    if statement:
+        made.append(f"What is proved: {statement[0].lower()}{statement[1:]}")
+    robust = robustness_sentence(estimator, names)
+    if robust:
+        made.append(f"How much may change: {robust[0].lower()}{robust[1:]}")
     strays = stray_samples(estimator.labels_, cut(estimator.linkage_, estimator.n_clusters_))
     if strays:
         made.append(
             f"The estimator's labels depart from the cut of its tree in {many(strays, 'sample')}."
         )
-    selection = getattr(estimator, "selection_", None)
-    verdict = getattr(selection, "verdict", "structure")
-    if verdict != "structure":
-        made.append(f"Verdict on the data: {verdict}.")
-    confidence = _finite(selection, "confidence")
-    if confidence is not None:
-        made.append(f"Confidence in the clusters: {confidence:.2f} of 1.")
-    others = [many(layer.n_clusters, "cluster") for layer in getattr(selection, "layers", ())[1:]]
-    if others:
-        made.append(f"Also stands: {', '.join(others)}.")
     return made
+
+
+# Sum of the squared sizes of clusters up to which a report asks how far they stand: two seconds at
+# that size, as long as the fit takes; four times that for clusters of twice the size.
+MOST_MOVED = 15_000_000
+
+
+def robustness_sentence(estimator: Any, names: Sequence[object] | None = None) -> str:
+    """By how much data, weights and γ may change, in plain words; empty if nothing is proved."""
+    proved = getattr(getattr(estimator, "certificate_", None), "partition", "") == "certified"
+    if not proved or not isinstance(estimator, Answers):
+        return ""
+    if (np.bincount(estimator.labels_).astype(float) ** 2).sum() > MOST_MOVED:
+        return "Clusters as large as these take a while to test: model.robustness() tells."
+    try:
+        found = estimator.robustness()  # type: ignore[attr-defined]
+    except ValueError as reason:
+        return f"How far the clusters would stand is not known: {reason}."
+    kernel = estimator._embedding.kernel
+    width = None
+    if kernel.name == "rbf" and kernel.metric in ("auto", "euclidean"):
+        width = kernel.params.get("bandwidth")
+    said = found.statement(width, names)
+    if kernel.name == "linear":
+        said = said.replace("in the kernel's space", ANY_DIRECTION)
+    if getattr(estimator, "_columns", None) is not None:
+        said += " Features have their weights in it."
+    return str(said)
 
 
 # Share of its own cluster below which a sample is called one of the border: with half of it hardly
@@ -78,16 +147,18 @@ BORDER = 2 / 3
 MOST_NAMES = 12
 
 
-def soft_facts(estimator: Any | None, names: list[str] | None) -> list[str]:
-    """Samples at borders, outliers, representatives, and the size of the tree; a sentence each."""
-    if not isinstance(estimator, Answers):
-        return []
+def soft_facts(
+    estimator: Answers, names: list[str] | None, shares: Floats, scores: Floats
+) -> list[str]:
+    """Samples at borders, outliers, representatives, and the size of the tree; a sentence each.
+
+    ``shares`` (n,) are the memberships in the own clusters, ``scores`` (n,) those of outliers.
+    """
 
     def name(index: int) -> str:
         return str(index) if names is None else names[index]
 
-    border = int((estimator.probabilities_ < BORDER).sum())
-    scores = estimator.outlier_score_
+    border = int((shares < BORDER).sum())
     low, high = np.quantile(scores, [0.25, 0.75])
     lonely = np.flatnonzero(scores > high + 1.5 * (high - low))
     lonely = lonely[np.argsort(-scores[lonely], kind="stable")]
@@ -97,8 +168,8 @@ def soft_facts(estimator: Any | None, names: list[str] | None) -> list[str]:
         f"At a border: {many(border, 'sample')} with less than two thirds of their membership in "
         "their own cluster.",
         f"Outliers by their density: {many(len(lonely), 'sample')}"
-        + (f", {_few([name(int(i)) for i in lonely])}." if len(lonely) else "."),
-        f"Samples that stand for the clusters: {_few(medoids)}.",
+        + (f", {_few([name(int(i)) for i in lonely])}" if len(lonely) else "."),
+        f"Samples that stand for the clusters: {_few(medoids)}",
         f"The tree has {many(int(tree.is_leaf.sum()), 'branch').replace('branchs', 'branches')} of "
         f"at least {tree.min_size} samples that do not split further.",
     ]
@@ -106,7 +177,7 @@ def soft_facts(estimator: Any | None, names: list[str] | None) -> list[str]:
 
 
 def _few(names: list[str]) -> str:
-    return ", ".join(names[:MOST_NAMES]) + (", …" if len(names) > MOST_NAMES else "")
+    return ", ".join(names[:MOST_NAMES]) + (", …" if len(names) > MOST_NAMES else ".")
 
 
 def stray_samples(labels: Ints, cuts: Ints) -> int:
@@ -136,12 +207,27 @@ def path_sentence(path: ClusterPath) -> str:
     )
 
 
+PROBLEM = (
+    "Solved is min ½ Σ mᵢ‖φ(xᵢ) − aᵢ‖² + γ Σ wᵢⱼ‖aᵢ − aⱼ‖ over the centroids aᵢ in the kernel's "
+    "space. It is strongly convex: there is one optimum, and samples with equal centroids there "
+    "are its clusters."
+)
+
+
 def certificate_sentences(certificate: Any | None) -> list[str]:
-    """The certificate of a fitted estimator in words, one fact a sentence."""
+    """The certificate of a fitted estimator as theorems, one fact a sentence."""
     if certificate is None:
         return []
-    statement = getattr(certificate, "statement", "")
-    made = [f"Proved: {statement[0].lower()}{statement[1:]}"] if statement else []
+    made = [PROBLEM]
+    interval = getattr(certificate, "gamma_interval", None)
+    if interval is not None:
+        low, high = interval
+        until = f"for γ < {high:.4g}" if np.isfinite(high) else "at every greater γ"
+        made.append(
+            "A partition is that of the optimum if and only if each of its clusters has a flow λ "
+            "on its edges, ‖λₗ‖ ≤ γwₗ, that carries its samples to one centroid, and the centroids "
+            f"differ. Such flows exist for γ ≥ {low:.4g}, and the centroids differ {until}."
+        )
     gap = _finite(certificate, "relative_gap")
     if gap is not None:
         made.append(
@@ -156,12 +242,17 @@ def certificate_sentences(certificate: Any | None) -> list[str]:
         )
     error = _finite(certificate, "embedding_error")
     if error is not None:
-        made.append(
-            "The embedding is exact."
-            if error == 0
-            else f"Replacing the kernel by the embedding moved the centroids by at most "
-            f"{error:.3g}."
-        )
+        if error == 0:
+            made.append("The embedding is exact.")
+        elif radius is not None and error > radius:
+            made.append(
+                "Proof and centroids are in the kernel's own space; the path was solved in an "
+                f"embedding, which moved its centroids by at most {error:.3g}."
+            )
+        else:
+            made.append(
+                f"Replacing the kernel by the embedding moved the centroids by at most {error:.3g}."
+            )
     coarse = _finite(certificate, "coarsening_error")
     if coarse:
         made.append(f"Contracting samples beforehand moved them by at most {coarse:.3g}.")

@@ -26,10 +26,10 @@ from .penalty import build_penalty, lengths_of, space
 
 # Points up to which the path is asked too where the density has valleys: curves of few samples are
 # thin, and their neighbours at any scale lie across gaps. It is followed if its clusters stand out
-# by this share of how far those of the valleys do; with 1, a circle around groups is cut to pieces
-# in one draw of ten, with half of it background makes clusters. Told their number, what counts is
-# whether the faintest boundary is as high.
-FEW_POINTS, AS_CLEAR, AS_HIGH = 1_000, 0.7, 1.0
+# by this share of how far those of the valleys do, a ratio of at most CLEAREST. With a share of .7
+# long curves come in pieces, with 1.4 so do circles around groups; a ratio beyond 6 only says that
+# nothing is left below the level. Told their number, the higher of the faintest boundaries counts.
+FEW_POINTS, AS_CLEAR, CLEAREST = 1_000, 0.9, 6.0
 
 # Share of the samples' spread that the centroids have at the γ of a path whose centroids are joined
 # by Ward's tree: clusters are formed and have not met.
@@ -95,9 +95,9 @@ def clearer(
     other = tension(path, graph, *space(points, settings), least_mass(points, settings))
     k = settings.n_clusters
     if k is not None:
-        shown = other.height(int(k)) > AS_HIGH * found.height(int(k))
+        shown = other.height(int(k)) > found.height(int(k))
     else:
-        clear = AS_CLEAR * found.clarity(found.count)
+        clear = AS_CLEAR * min(found.clarity(found.count), CLEAREST)
         shown = other.count > 1 and other.clarity(other.count) > clear
     return None if shown else found
 

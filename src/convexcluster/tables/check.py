@@ -85,3 +85,18 @@ def collapses(column: np.ndarray) -> bool:
     if max(int(column.max()), -int(column.min())) <= EXACT:
         return False
     return len(np.unique(column.astype(np.float64))) < len(np.unique(column))
+
+
+def row_names(X: Any) -> list[str] | None:
+    """Names of the rows of a data frame by its index; None of arrays and of rows that count on.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> row_names(pandas.Series([1.0, 2.0], index=["a", "b"]).to_frame())
+    ['a', 'b']
+    """
+    index = getattr(X, "index", None)
+    if index is None or callable(index) or type(index).__name__ == "RangeIndex":
+        return None
+    return [str(name) for name in index]
