@@ -441,7 +441,9 @@ class KernelConvexClustering(
         """Fit and return ``labels_``."""
         return self.fit(X, y, sample_weight, groups=groups).labels_
 
-    def recovery(self, labels: ArrayLike | None = None, near: float | None = None) -> Recovery:
+    def recovery(
+        self, labels: ArrayLike | None = None, near: float | None = None, inside: bool = False
+    ) -> Recovery:
         """For which γ the exact optimum has the clusters ``labels``, in the full kernel space.
 
         Parameters
@@ -450,6 +452,8 @@ class KernelConvexClustering(
             Labels that you bring, e.g. known classes; those of the fit by default.
         near : float, optional
             A γ at which they are thought to be clusters.
+        inside : bool
+            Whether to prove all γ between the ends as well, up to a hundredth inside each of them.
 
         Returns
         -------
@@ -460,7 +464,7 @@ class KernelConvexClustering(
         from .points.questions import recovery
 
         check_is_fitted(self)
-        return recovery(self, labels, near)
+        return recovery(self, labels, near, inside)
 
     def robustness(self, gamma: float | None = None) -> Robustness:
         """By how much data, weights and γ may change with the clusters proved to stand.
@@ -669,12 +673,14 @@ def keep(model: Any, found: Fit, index: Ints, weight: Floats, rows: Ints) -> Any
         "_vote": found.vote,
         "_n_features_out": int(labels.max()) + 1,
     }
+    if found.links is not None:
+        kept["_links"] = found.links
     if found.coarsening is not None:
         kept["points_"], kept["coarsening_"] = replace(points, index=None), found.coarsening
     if unit != Unit():
         one = isinstance(model.gamma, Real) or model.labels == "agglomerative"
         kept = {**unit.report(kept, one, model.labels == "fusion"), "_unit": unit}
-    stale = ("points_", "coarsening_", "point_labels_", "_columns", "_ids", "_unit")
+    stale = ("points_", "coarsening_", "point_labels_", "_columns", "_ids", "_unit", "_links")
     own = {name: value for name, value in model.__dict__.items() if name not in stale}
     model.__dict__ = own | kept
     return model
@@ -692,7 +698,7 @@ def _coefficients(found: Fit) -> Floats:
     """β of every point: those of the proof, or those that follow from the centroids."""
     if found.centroids is None:
         return dual_coefficients(found.problem, found.solution.A, found.labels)
-    return found.centroids.coefficients(found.labels, found.points.masses)
+    return found.centroids.coefficients(found.labels, found.problem.masses)
 
 
 def _warn(found: Fit, model: Any) -> None:

@@ -94,9 +94,15 @@ class Held:
 
 
 def hold(
-    proof: Proof, t: int, state: State, solve: Callable[[Problem], Solution] | None = None
+    proof: Proof,
+    t: int,
+    state: State,
+    solve: Callable[[Problem], Solution] | None = None,
+    share: float = 1.0,
 ) -> Held | None:
     """A corrected flow of cluster t at the γ of a state; None if it is too large.
+
+    It fills no edge by more than ``share``, up to what is left for slack to absorb.
 
     Where corrections do not find one, ``solve`` may: the dual of the problem whose samples are
     b_i/m_i is a flow, and capacities a little smaller leave slack on every edge.
@@ -125,11 +131,11 @@ def hold(
     c = gamma * own.w
     one, nothing = np.zeros(own.n, dtype=np.int64), np.zeros((len(c), b.shape[1]))
     rounds = CORRECTIONS if solve is None or own.n > MOST_SOLVED else FEW_CORRECTIONS
-    best = _measured(own, c, b, lost, route(own.edges, c, b, one, m, nothing, rounds))
+    best = _measured(own, c, b, lost, route(own.edges, share * c, b, one, m, nothing, rounds))
     if solve is None or best.holds(proof, t, gamma, turn) or own.n > MOST_SOLVED:
         return best
-    for share in SHARES:
-        solution = solve(Problem(b / m[:, None], own.edges, own.w, share * gamma, m))
+    for part in SHARES:
+        solution = solve(Problem(b / m[:, None], own.edges, own.w, part * share * gamma, m))
         found = _measured(own, c, b, lost, solution.Lam)
         if found.missing - found.room < best.missing - best.room:
             best = found

@@ -63,6 +63,26 @@ class Space:
 
         return cls(gram, sizes, float(roundings(Z.shape[1] + 4)))
 
+    def means(self, masses: Floats, labels: Ints) -> Space:
+        """The means of the samples of every label: ⟨φ̄_s, φ̄_t⟩ = Σ_st m_i m_j k_ij/(m_s m_t)."""
+        order, count = np.argsort(labels, kind="stable"), np.bincount(labels)
+        start = np.cumsum(count) - count
+        share = masses / np.bincount(labels, masses)[labels]
+
+        def members(rows: Ints) -> tuple[Ints, Ints]:
+            first = np.cumsum(count[rows]) - count[rows]
+            at = np.repeat(start[rows] - first, count[rows]) + np.arange(int(count[rows].sum()))
+            return order[at], first
+
+        def gram(rows: Ints, columns: Ints) -> Floats:
+            (i, up), (j, left) = members(rows), members(columns)
+            K = np.add.reduceat(share[i, None] * self.gram(i, j) * share[j], up, axis=0)
+            return np.add.reduceat(K, left, axis=1)
+
+        sizes = np.bincount(labels, share * self.sizes) * (1.0 + roundings(int(count.max()) + 4))
+        noise = self.noise + float(roundings(2 * int(count.max()) + 8))
+        return Space(gram, sizes, noise, proviso=self.proviso)
+
 
 @dataclass(frozen=True, slots=True)
 class Layout:

@@ -44,10 +44,12 @@ def build_penalty(
     settings: Settings,
     nearest: Nearest | None = None,
     found: Boundaries | None = None,
+    links: Ints | None = None,
 ) -> tuple[Graph, Graph | None]:
     """The graph of the penalty between the points, and that of the rows that it sums, if any.
 
-    Edges across valleys that were ``found`` are weak.
+    Edges across valleys that were ``found`` are weak; valleys are between samples, of which
+    ``links`` is that of every point.
     """
     if own is not None:
         assert points.index is not None
@@ -61,6 +63,7 @@ def build_penalty(
     graph = weigh(points.X, points.masses, settings, distinct=distinct, nearest=nearest)
     if found is not None:
         labels = found.labels(settings.n_clusters)
+        labels = labels if links is None else labels[links]
         graph = with_valleys(graph, found, labels, np.arange(len(labels)))
     return graph, None
 

@@ -50,16 +50,24 @@ class Proof:
 
 
 def prove_choice(
-    points: Points, graph: Graph, path: ClusterPath, choice: Selection, settings: Settings
+    points: Points,
+    problem: Problem,
+    path: ClusterPath,
+    choice: Selection,
+    settings: Settings,
+    links: Ints | None = None,
 ) -> tuple[Selection, Proof]:
     """What is proved of the labels in the full space, and the choice at a γ where it holds.
 
     Labels that join many fused clusters are no clusters of the optimum: nothing is tried then, nor
-    where points are many and the path never has the labels.
+    where points are many and the path never has the labels. Points that ``links`` make one sample
+    are its mean in the full space.
     """
-    if not settings.certify:
+    if not settings.certify or (links is not None and problem.n == 1):  # nothing is left to prove
         return choice, Proof()
-    space, masses, movable = space_of(points), points.masses, settings.gamma is None
+    space, masses, movable = space_of(points), problem.masses, settings.gamma is None
+    space = space if links is None else space.means(points.masses, links)
+    graph = Graph(problem.edges, problem.weights)
     labels, wanted = by_size(choice.labels, masses), canonical(choice.labels)
     k, fused_there = int(wanted.max()) + 1, path.labels(gamma=choice.gamma)
     if int(fused_there.max()) + 1 > NEARLY * k:
@@ -69,7 +77,7 @@ def prove_choice(
     # the proof moves γ to no other than one at which every fused cluster lies inside one label
     guesses = [(g, fused) for g, fused in guesses if (wanted == wanted[first(fused)][fused]).all()]
     likely = np.array([g for g, fused in guesses if (fused == wanted).all()])
-    if not len(likely) and len(points) > FEW_POINTS:
+    if not len(likely) and problem.n > FEW_POINTS:
         return choice, Proof()
     options: dict[str, Any] = {"likely": likely, "movable": movable, "solve": solve}
     claim = prove_labels(space, graph, masses, labels, choice.gamma, path.gammas, **options)
@@ -99,9 +107,9 @@ def known_centroids(
     return Centroids.of(claim, cores, labels, within)
 
 
-def solution_of(exact: Centroids, points: Points, problem: Problem) -> Solution:
+def solution_of(exact: Centroids, problem: Problem) -> Solution:
     """The solution that the proof has found; its flows were bounded, not stored."""
-    A, gap = exact.rows(points.Z, points.masses), 0.5 * exact.radius**2
+    A, gap = exact.rows(problem.Z, problem.masses), 0.5 * exact.radius**2
     Lam = np.zeros((len(problem.edges), 0))
     return Solution(A, Lam, gap, problem.relative(gap), Status.CONVERGED, 1)
 
