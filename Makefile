@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+DEMO := $(VENV)/.demo
 
 .DEFAULT_GOAL := help
 .PHONY: help install demo test test-all test-oldest fuzz mutants lint types docs bench bench-fits bench-scale bench-quality bench-suite bench-stability bench-beyond clean
@@ -10,16 +11,26 @@ STAMP := $(VENV)/.installed
 help:
 	@echo "make demo | test | test-all | test-oldest | fuzz | mutants | lint | types | docs | bench | bench-fits | bench-scale | bench-quality | bench-suite | bench-stability | bench-beyond | clean"
 
-$(STAMP): pyproject.toml
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
+
+$(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check --upgrade pip
-	$(BIN)/pip install --quiet --disable-pip-version-check --group dev \
-		--editable '.[bench,cli,dask,plot,report]'
+
+# What the demo imports and no more; Python compiles on first import what is imported.
+$(DEMO): pyproject.toml | $(BIN)/python
+	$(PIP) --editable '.[demo]'
 	touch $@
+
+# compileall goes on after files that are no valid Python (tests of some packages) and says so.
+$(STAMP): pyproject.toml | $(BIN)/python
+	$(PIP) --upgrade pip
+	$(PIP) --group dev --editable '.[bench,cli,dask,demo,plot,report]'
+	-$(BIN)/python -m compileall -q -j 0 $(VENV)/lib >/dev/null
+	touch $@ $(DEMO)
 
 install: $(STAMP)
 
-demo: $(STAMP)
+demo: $(DEMO)
 	$(BIN)/convexcluster demo --out demo --force
 
 test: $(STAMP)
