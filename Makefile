@@ -6,10 +6,10 @@ STAMP := $(VENV)/.installed
 DEMO := $(VENV)/.demo
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-all test-oldest fuzz mutants lint types docs bench bench-fits bench-scale bench-quality bench-suite bench-stability bench-beyond clean
+.PHONY: help install demo test test-all test-oldest fuzz mutants lint types docs readme bench bench-fits bench-scale bench-quality bench-suite bench-stability bench-beyond clean
 
 help:
-	@echo "make demo | test | test-all | test-oldest | fuzz | mutants | lint | types | docs | bench | bench-fits | bench-scale | bench-quality | bench-suite | bench-stability | bench-beyond | clean"
+	@echo "make demo | test | test-all | test-oldest | fuzz | mutants | lint | types | docs | readme | bench | bench-fits | bench-scale | bench-quality | bench-suite | bench-stability | bench-beyond | clean"
 
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 
@@ -80,12 +80,20 @@ bench-fits: $(STAMP)
 bench-scale: $(STAMP)
 	$(BIN)/python -m benchmarks.scale
 
-bench-quality: $(STAMP)
+# A rival that cannot be installed is left out of the pages, which say so.
+RIVALS := $(VENV)/.rivals
+$(RIVALS): $(STAMP)
+	-$(PIP) --group rivals && touch $@
+
+# What README.md shows of the demo, of its lines of Python and of the comparison.
+readme: $(RIVALS)
+	$(BIN)/python -m benchmarks.readme
+	$(BIN)/python -m benchmarks.quality front
+
+bench-quality: $(RIVALS)
 	$(BIN)/python -m benchmarks.quality
 
-# A rival that cannot be installed is left out of the page, which says so.
-bench-suite: $(STAMP)
-	-$(BIN)/pip install --quiet --disable-pip-version-check --group rivals
+bench-suite: $(RIVALS)
 	$(BIN)/python -m benchmarks.suite
 
 bench-stability: $(STAMP)
