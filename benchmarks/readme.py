@@ -2,8 +2,8 @@
 
 Runs the demo and the Python of README.md, writes what they print behind them and keeps the demo's
 picture as docs/demo.png. The table of the comparison comes from `python -m benchmarks.quality
-front`; `make readme` runs both. A block that is written stands between the comments <!-- NAME --> and
-<!-- /NAME -->.
+front`; `make readme` runs both. A block that is written stands between the comments <!-- NAME -->
+and <!-- /NAME -->.
 """
 
 from __future__ import annotations

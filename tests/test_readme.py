@@ -94,7 +94,9 @@ def test_the_table_of_known_figures():
     lines = Figures(rows, 2).quality()
     assert lines[0].startswith("| set (classes) | ours | HDBSCAN | spectral, told k | k-means")
     assert lines[2] == "| blobs (3) | **0.70** (1/2) | 0.40 (1/1) | 0.00 (no end) | **0.90** |"
-    assert Figures(rows, 2).quality(joined=False)[2].startswith("| blobs (3) | **0.35** (1/2) | 0.20")
+    assert (
+        Figures(rows, 2).quality(joined=False)[2].startswith("| blobs (3) | **0.35** (1/2) | 0.20")
+    )
     assert Figures(rows, 2).seconds()[2] == "| blobs | 0.5 | 0.5 | no end | 0.5 |"
 
 
@@ -105,8 +107,12 @@ def test_a_table_without_a_rival_is_not_published(monkeypatch, capsys):
     assert "README.md is left as it is: igraph is not installed" in capsys.readouterr().err
 
 
+def forever():
+    while True:
+        pass
+
+
 def test_a_fit_that_does_not_end_is_stopped(monkeypatch):
     monkeypatch.setattr(front, "LIMIT", 0.05)
     with pytest.raises(front.TooLongError), limited():
-        while True:
-            pass
+        forever()

@@ -49,7 +49,11 @@ def compared(part: Part) -> list[Row]:
     """The rows of a part that compares methods, else none."""
     sets = part.figures.values() if isinstance(part.figures, dict) else [part.figures]
     rows = [row for some in sets for row in some]
-    return rows if rows and isinstance(rows[0], dict) and "nmi" in rows[0] and "method" in rows[0] else []
+    return (
+        rows
+        if rows and isinstance(rows[0], dict) and "nmi" in rows[0] and "method" in rows[0]
+        else []
+    )
 
 
 def options_of(arguments: list[str] | None = None) -> argparse.Namespace:

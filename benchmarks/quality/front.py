@@ -69,9 +69,7 @@ METHODS: dict[tuple[bool, str], Method] = {
         "`SpectralClustering(k)`",
     ),
     (True, "spectral of neighbours"): TOLD_K["spectral"],
-    (True, "k-means"): Method(
-        lambda X, k: KMeans(k, random_state=0).fit_predict(X), "`KMeans(k)`"
-    ),
+    (True, "k-means"): Method(lambda X, k: KMeans(k, random_state=0).fit_predict(X), "`KMeans(k)`"),
 }
 
 
@@ -187,7 +185,7 @@ class Figures:
         """ARI of every method on every set; the greatest of those that are told as much is bold."""
         lines = [self.line(name, joined) for name in self.names()]
         means = {key: self.mean(*key, joined) for key in self.columns()}
-        lines.append(["**mean**", *self.bold(means, {key: "" for key in means}).values()])
+        lines.append(["**mean**", *self.bold(means, dict.fromkeys(means, "")).values()])
         return table(["set (classes)", *map(heading, self.columns())], lines)
 
     def line(self, name: str, joined: bool) -> list[str]:
@@ -257,10 +255,10 @@ def heading(key: tuple[bool, str]) -> str:
 
 
 PAGE = ROOT / "docs" / "comparison-results.md"
-WORDS = """ARI: 1 is the truth, 0 is chance or worse. The first columns are told nothing: in brackets
-in how many of {draws} draws the number of clusters is right, or for measured sets the number found.
-What HDBSCAN and PLSCAN call noise joins the nearest cluster. "No end" means none within {limit}
-processor seconds. Nobody is told k where there is one cluster."""
+WORDS = """ARI: 1 is the truth, 0 is chance or worse. The first columns are told nothing: in
+brackets in how many of {draws} draws the number of clusters is right, or for measured sets the
+number found. What HDBSCAN and PLSCAN call noise joins the nearest cluster. "No end" means none
+within {limit} processor seconds. Nobody is told k where there is one cluster."""
 
 
 def publish(found: Figures) -> None:
@@ -279,13 +277,17 @@ def page(found: Figures) -> str:
     """Every figure of a run."""
     lines = ["# Defaults against defaults", ""]
     lines += prose(
-        """Written by `python -m benchmarks.quality front`, a part of `make bench-quality`, as is the
-        table of the README. All sets of scikit-learn's comparison of clustering methods and four
-        measured sets; features standardised, but for the grey levels of digits."""
+        """Written by `python -m benchmarks.quality front`, a part of `make bench-quality`, as is
+        the table of the README. All sets of scikit-learn's comparison of clustering methods and
+        four measured sets; features standardised, but for the grey levels of digits."""
     )
     about = (*PACKAGES, "fast-hdbscan", "leidenalg", "igraph")
     lines += ["```", header("python -m benchmarks.quality front", about), "```", ""]
-    lines += ["## Noise joins the nearest cluster", "", *prose(WORDS.format(draws=found.draws, limit=LIMIT))]
+    lines += [
+        "## Noise joins the nearest cluster",
+        "",
+        *prose(WORDS.format(draws=found.draws, limit=LIMIT)),
+    ]
     lines += found.quality()
     lines += ["## Noise is a group of its own", "", *found.quality(joined=False)]
     lines += ["## Seconds", "", *found.seconds()]

@@ -110,8 +110,9 @@ def demo(
         result = run(seed, progress=lambda k, name: advance(k, len(METHODS), name))
     rows, model = result.rows, result.model
     chosen = model.selection_
+    words = f"{chosen.verdict}, confidence {chosen.confidence:.2f}"
     found = {
-        "found": f"{chosen.n_clusters} clusters ({chosen.verdict}, confidence {chosen.confidence:.2f})",
+        "found": f"{chosen.n_clusters} clusters ({words})",
         "proved": model.certificate_.statement,
     }
     summary = {"kind": MARK, "command": "demo", "seed": seed, "rows": rows, "warnings": notes}

@@ -119,7 +119,9 @@ def draw(demo: Demo, target: str | Path) -> None:
         ax.set_xlim(gammas[0], 1.5 * gammas[-1])  # the last merge is at the last γ
     if proved is not None:
         words = f"{model.n_clusters_} clusters,\nproved"
-        path.text(np.sqrt(proved[0] * proved[1]), counts[0], words, ha="center", va="top", color=INK)
+        path.text(
+            np.sqrt(proved[0] * proved[1]), counts[0], words, ha="center", va="top", color=INK
+        )
 
     LabelScatterDisplay.from_estimator(model, demo.X).plot(answer)
     answer.get_legend().remove()
