@@ -65,8 +65,10 @@ lint: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/repo-review --show err .
 
+# The package, then a program as a user writes it.
 types: $(STAMP)
 	$(BIN)/mypy
+	MYPYPATH=src $(BIN)/mypy --strict --config-file= --follow-imports=silent tests/typed/user.py
 
 docs: $(STAMP)
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
