@@ -27,7 +27,7 @@ from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .answers import Answers
-from .certificate import of_rows
+from .certificate import Certificate, of_rows
 from .certificate.margins import Robustness
 from .certificate.ranges import Recovery
 from .fit import Fit, fit
@@ -194,6 +194,15 @@ class KernelConvexClustering(
     >>> model.certificate_.relative_gap <= 1e-6
     True
     """
+
+    # scikit-learn has no types, so that what is not named here would be Any.
+    gamma_: float
+    centroids_: Floats
+    dual_coef_: Floats
+    selection_: Selection
+    certificate_: Certificate
+    n_iter_: int
+    n_features_in_: int
 
     def __init__(
         self,
