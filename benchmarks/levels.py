@@ -17,12 +17,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from benchmarks.stability.data import LAWS, structureless
-from convexcluster.fit import build_penalty, distinct_points, gap_to_reach, run_path, space
 from convexcluster.problem import Problem
 from convexcluster.rows import array_rows
 from convexcluster.selection.tension import surest
 from convexcluster.selection.tension import tension as tree_of
 from convexcluster.settings import Settings
+from convexcluster.stages.path import gap_to_reach, run_path
+from convexcluster.stages.penalty import build_penalty, space
+from convexcluster.stages.points import distinct_points
 from convexcluster.weights import FEW_FEATURES, valleys
 
 

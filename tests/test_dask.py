@@ -107,7 +107,7 @@ def test_tune_runs_on_the_workers(client):
 
 def test_local_and_cluster_agree_within_their_certified_errors(fitted, monkeypatch):
     X, _, _, model = fitted
-    monkeypatch.setattr("convexcluster.fit.GRAPHED_ROWS", 0)
+    monkeypatch.setattr("convexcluster.stages.points.GRAPHED_ROWS", 0)
     local = Local(n_clusters=2, coarsen=150, rank=30).fit(X)
     assert adjusted_rand_score(local.labels_, model.labels_.compute()) == 1.0
     # the kernel's distances from rows to centroids, in units of the spread of the rows

@@ -31,6 +31,7 @@ ORDER = [
     "answers",
     "selection",
     "settings",
+    "stages",
     "fit",
     "estimators",
     "features",

@@ -30,6 +30,7 @@ from convexcluster.plots import ClusterCountDisplay, ClusterPathDisplay
 from convexcluster.report import report_html
 from convexcluster.selection import select
 from convexcluster.selection.tension import tension
+from convexcluster.stages import choice, path, penalty, proof
 from kill_and_resume import PROBLEMS, as_bytes
 
 # of processes that run in another folder: the package that is tested here
@@ -85,22 +86,31 @@ def test_ctrl_c_during_the_path_of_a_fit_is_no_fit(moons, certify):
 
 
 @pytest.mark.parametrize(
-    "name",
-    ["weigh", "find_valleys", "path_of", "select", "prove_labels", "routed", "prove", "on_rows"],
+    ("home", "name"),
+    [
+        (penalty, "weigh"),
+        (choice, "valleys"),
+        (path, "path_of"),
+        (choice, "select"),
+        (proof, "prove_labels"),
+        (path, "routed"),
+        (proof, "prove"),
+        (proof, "on_rows"),
+    ],
 )
-def test_an_interrupted_refit_leaves_the_earlier_fit_whole(moons, name, monkeypatch):
+def test_an_interrupted_refit_leaves_the_earlier_fit_whole(moons, home, name, monkeypatch):
     model = KernelConvexClustering(coarsen=100).fit(moons)
     model.set_params(coarsen=False, n_clusters=2)
     if name in ("routed", "prove"):  # where the proof in the full space has no centroids
         model.set_params(certify=False)
     before, threads = dict(vars(model)), set(threading.enumerate())
-    stage = getattr(convexcluster.fit, name)
+    stage = getattr(home, name)
 
     def pressed(*given, **options):
         press()
         return stage(*given, **options)
 
-    monkeypatch.setattr(convexcluster.fit, name, pressed)
+    monkeypatch.setattr(home, name, pressed)
     with pytest.raises(KeyboardInterrupt):
         model.fit(moons[:150])
     assert vars(model).keys() == before.keys()

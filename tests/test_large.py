@@ -12,7 +12,6 @@ from convexcluster import ConvexClustering, KernelConvexClustering, load
 from convexcluster.certificate import certify
 from convexcluster.embedding import embed
 from convexcluster.embedding.projector import Projector
-from convexcluster.fit import coarsening_error
 from convexcluster.graph import quotient
 from convexcluster.kernels import Kernel, resolve_kernel
 from convexcluster.out_of_core import fit_large
@@ -24,6 +23,7 @@ from convexcluster.rows.plan import EXACT_PLANAR_ROWS, EXACT_ROWS, plan_fit
 from convexcluster.rows.source import fold
 from convexcluster.settings import Settings
 from convexcluster.solvers import solve_problem
+from convexcluster.stages.error import coarsening_error
 from convexcluster.weights import build_graph
 from problems import inherited_graph, rings
 
@@ -195,7 +195,7 @@ def two_rings():
 def test_the_estimator_on_cells(two_rings, own, monkeypatch):
     X, y = two_rings
     if not own:
-        monkeypatch.setattr("convexcluster.fit.GRAPHED_ROWS", 0)
+        monkeypatch.setattr("convexcluster.stages.points.GRAPHED_ROWS", 0)
     model = KernelConvexClustering(n_clusters=2, coarsen=150, rank=40).fit(X)
     assert adjusted_rand_score(y, model.labels_) == 1.0
     assert model.embedding_.shape[0] == model.path_.n_samples == 1500

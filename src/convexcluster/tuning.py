@@ -24,7 +24,6 @@ from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
 
 from .estimators import KernelConvexClustering, check_rows
-from .fit import build_penalty, distinct_points, space
 from .graph import Graph
 from .kernels import auto_bandwidth, check_metric
 from .numerics.linkage import expand, join, nested_labels
@@ -38,6 +37,8 @@ from .rows import Rows, array_rows
 from .selection import select
 from .selection.tension import spread, tension
 from .settings import Settings, scaled_columns
+from .stages.penalty import build_penalty, space
+from .stages.points import distinct_points
 
 # Factors of the automatic bandwidth: half octaves for the kernel; octaves for the weights, where a
 # large bandwidth means equal weights.

@@ -32,7 +32,6 @@ from scipy.special import ndtri
 
 from ..certificate.reduced import reduce
 from ..embedding import embed
-from ..fit import weigh
 from ..kernels import Kernel
 from ..numerics.laplacian import laplacian
 from ..partition import first, fused
@@ -40,6 +39,7 @@ from ..path.solve import path_of
 from ..problem import Floats, Problem
 from ..selection.tension import spread
 from ..settings import Settings, scaled_columns
+from ..stages.penalty import weigh
 
 # Rounds, each with a new graph; weights that differ by less in total end them sooner.
 ROUNDS = 5

@@ -1,0 +1,145 @@
+"""Which clusters: the valleys of the density, or the tension of the path."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from ..graph import Graph
+from ..labels import fusion_labels
+from ..numerics.boundaries import Boundaries
+from ..path.clusterpath import ClusterPath
+from ..points import Points
+from ..problem import Problem, Solution
+from ..selection import Selection, select, select_at
+from ..selection.tension import spread, tension
+from ..settings import Settings
+from ..solvers import prove, solve_problem
+from ..weights import FEW_FEATURES, Nearest, valleys
+from ..weights.valleys import LEAST
+from .path import OUTLINE, run_path
+from .penalty import build_penalty, space
+
+# Points up to which the path is asked too where the density has valleys: curves of few samples are
+# thin, and their neighbours at any scale lie across gaps. It is followed if its clusters stand out
+# by this share of how far those of the valleys do; with 1, a circle around groups is cut to pieces
+# in one draw of ten, with half of it background makes clusters. Told their number, what counts is
+# whether the faintest boundary is about as high.
+FEW_POINTS, AS_CLEAR, AS_HIGH = 1_000, 0.7, 0.9
+
+# Share of the samples' spread that the centroids have at the γ of a path whose centroids are joined
+# by Ward's tree: clusters are formed and have not met.
+HALFWAY = 0.1
+
+# Told a number of clusters, valleys are followed if all between them have this share of the level;
+# at a quarter, pieces of curves are cut off before the curves are apart, which the path sees.
+DISTINCT = 0.5
+
+
+def find_valleys(
+    points: Points, own: Graph | None, nearest: Nearest | None, settings: Settings
+) -> Boundaries | None:
+    """Valleys of the density between points of few features, where they show the clusters.
+
+    None where the graph is not built from the features, and where the density shows no structure or
+    not as many clusters as were asked for: thin curves of few samples have clusters without
+    valleys, and the path decides. So it does where it shows clusters about as clearly.
+    """
+    features = points.X.shape[1] <= FEW_FEATURES and not sparse.issparse(points.X)
+    features = features and settings.metric_of_graph(points.X) in ("auto", "euclidean")
+    asked = settings.labels == "auto" and not settings.one_gamma
+    if not (features and asked and settings.automatic_graph) or settings.weighs_in_embedding:
+        return None
+    k = settings.n_clusters
+    found = valleys(points.X, points.masses, k, least_mass(points, settings))
+    if found is None or (found.count == 1 if k is None else found.height(int(k)) <= DISTINCT):
+        return None
+    return found if len(points) > FEW_POINTS else clearer(points, own, nearest, found, settings)
+
+
+def clearer(
+    points: Points,
+    own: Graph | None,
+    nearest: Nearest | None,
+    found: Boundaries,
+    settings: Settings,
+) -> Boundaries | None:
+    """The valleys, unless the path shows clusters about as clearly: then None, and it decides."""
+    graph, _ = build_penalty(points, own, settings, nearest)
+    problem = Problem(points.Z, graph.edges, graph.weights, 0.0, points.masses)
+    path = run_path(problem, points, OUTLINE, replace(settings, verbose=0, certify="selected"))
+    if not len(path) or path.scale <= 0:
+        return found
+    other = tension(path, graph, *space(points, settings), least_mass(points, settings))
+    k = settings.n_clusters
+    if k is not None:
+        shown = other.height(int(k)) > AS_HIGH * found.height(int(k))
+    else:
+        clear = AS_CLEAR * found.clarity(found.count)
+        shown = other.count > 1 and other.clarity(other.count) > clear
+    return None if shown else found
+
+
+def choose(
+    problem: Problem,
+    points: Points,
+    path: ClusterPath,
+    found: Boundaries | None,
+    settings: Settings,
+) -> Selection:
+    """Choose γ and the number of clusters on the path."""
+    k = _clusters(problem, settings)
+    if settings.labels == "agglomerative":
+        shares = np.array([spread(path, step) for step in range(len(path))])
+        gamma = float(path.gammas[np.argmin(np.abs(np.log((shares + 1e-12) / HALFWAY)))])
+        fused = path.labels(gamma=gamma)
+        A = path.centroids(gamma)[fused]
+        options: dict[str, Any] = {"n_clusters": k, "labels": "agglomerative"}
+        return select_at(A, fused, gamma, masses=problem.masses, **options)
+    if found is None and settings.labels == "auto" and len(path) and path.scale > 0:
+        graph = Graph(problem.edges, problem.weights)
+        found = tension(path, graph, *space(points, settings), least_mass(points, settings))
+    return select(
+        problem.Z,
+        path,
+        found,
+        n_clusters=k,
+        method=settings.selection,
+        min_cluster_size=settings.min_cluster_size,
+    )
+
+
+def solve_one(
+    problem: Problem, tol: float, settings: Settings
+) -> tuple[ClusterPath, Selection, Solution]:
+    """Solve the γ that was given, and choose the clusters there."""
+    k, limit = _clusters(problem, settings), settings.max_iter
+    solution = solve_problem(problem, solver=settings.solver, tol=tol, max_iter=limit)
+    if k is None and settings.labels != "agglomerative" and settings.certify:
+        # which clusters have fused is only known once the gap is small enough to prove it
+        solution, _ = prove(problem, solution, max_iter=limit)
+    fused = fusion_labels(solution.A, problem.edges)
+    choice = select_at(
+        solution.A,
+        fused,
+        problem.gamma,
+        masses=problem.masses,
+        n_clusters=k,
+        labels=settings.labels,
+        method=settings.selection,
+    )
+    return ClusterPath.of_solution(problem, solution, fused, tol), choice, solution
+
+
+def least_mass(points: Points, settings: Settings) -> float:
+    """Least mass of a cluster: so many rows, or of weights below one so many mean weights."""
+    rows = float(settings.min_cluster_size or LEAST)
+    return rows * min(1.0, float(points.masses.mean()))
+
+
+def _clusters(problem: Problem, settings: Settings) -> int | None:
+    """The number of clusters that was asked for, and no more than there are points."""
+    return None if settings.n_clusters is None else min(int(settings.n_clusters), problem.n)

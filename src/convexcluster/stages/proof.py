@@ -1,0 +1,157 @@
+"""What is proved of the labels, in the full space or in the embedding."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ..certificate import Certificate, certify, on_rows
+from ..certificate.claims import Centroids, Claim, claimed, prove_labels
+from ..certificate.cores import Cores, best_cores
+from ..graph import Graph
+from ..labels import fusion_labels
+from ..partition import by_size, canonical, first
+from ..path.clusterpath import ClusterPath
+from ..points import CoarseningError, Points
+from ..points.inner import space_of
+from ..points.questions import SHARP
+from ..points.units import Unit, power
+from ..problem import Ints, Problem, Solution, Status
+from ..selection import Selection
+from ..settings import Settings
+from ..solvers import prove, solve_problem
+from .choice import FEW_POINTS
+from .error import BEARABLE
+
+# Fused clusters for each label up to which a proof of the labels is tried. Beyond, cores are small
+# parts of their labels, and looking for them takes longer than all the rest of a fit.
+NEARLY = 4.0
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What the full space proves of the labels; empty where nothing was tried.
+
+    Attributes
+    ----------
+    claim : Claim or None
+    cores : Cores or None
+        Of labels that are not the clusters of the optimum.
+    centroids : Centroids or None
+        The solution, where the proof has found it and no solver is to do better.
+    """
+
+    claim: Claim | None = None
+    cores: Cores | None = None
+    centroids: Centroids | None = None
+
+
+def prove_choice(
+    points: Points, graph: Graph, path: ClusterPath, choice: Selection, settings: Settings
+) -> tuple[Selection, Proof]:
+    """What is proved of the labels in the full space, and the choice at a γ where it holds.
+
+    Labels that join many fused clusters are no clusters of the optimum: nothing is tried then, nor
+    where points are many and the path never has the labels.
+    """
+    if not settings.certify:
+        return choice, Proof()
+    space, masses, movable = space_of(points), points.masses, settings.gamma is None
+    labels, wanted = by_size(choice.labels, masses), canonical(choice.labels)
+    k, fused_there = int(wanted.max()) + 1, path.labels(gamma=choice.gamma)
+    if int(fused_there.max()) + 1 > NEARLY * k:
+        return choice, Proof()
+    solve = partial(solve_problem, tol=SHARP)
+    guesses = [(float(g), path.labels(step=q)) for q, g in enumerate(path.gammas)]
+    # the proof moves γ to no other than one at which every fused cluster lies inside one label
+    guesses = [(g, fused) for g, fused in guesses if (wanted == wanted[first(fused)][fused]).all()]
+    likely = np.array([g for g, fused in guesses if (fused == wanted).all()])
+    if not len(likely) and len(points) > FEW_POINTS:
+        return choice, Proof()
+    options: dict[str, Any] = {"likely": likely, "movable": movable, "solve": solve}
+    claim = prove_labels(space, graph, masses, labels, choice.gamma, path.gammas, **options)
+    gamma, cores = claim.gamma, None
+    if not claim.whole and not points.coarse:
+        if not movable:
+            guesses = [(g, fused) for g, fused in guesses if g == choice.gamma]
+        cores = best_cores(space, graph, masses, labels, guesses, solve)
+        gamma = gamma if cores is None else cores.gamma
+    centroids = known_centroids(claim, cores, points, labels, settings)
+    return replace(choice, gamma=gamma), Proof(claim, cores, centroids)
+
+
+def known_centroids(
+    claim: Claim, cores: Cores | None, points: Points, labels: Ints, settings: Settings
+) -> Centroids | None:
+    """Centroids that the proof has found in the full space, where no solver is to do better.
+
+    Of cells the error of their rows is still to be known; a solver that is asked for solves, and
+    so does a γ that is given. Those of labels that are not proved will do if the embedding has lost
+    more than they miss.
+    """
+    if points.coarse or settings.solver != "auto" or settings.one_gamma:
+        return None
+    lost = points.embedding.trace_error if settings.tol == "auto" else 0.0
+    within = float(np.sqrt(min(lost, BEARABLE * (2.0 * points.scale + lost))))
+    return Centroids.of(claim, cores, labels, within)
+
+
+def solution_of(exact: Centroids, points: Points, problem: Problem) -> Solution:
+    """The solution that the proof has found; its flows were bounded, not stored."""
+    A, gap = exact.rows(points.Z, points.masses), 0.5 * exact.radius**2
+    Lam = np.zeros((len(problem.edges), 0))
+    return Solution(A, Lam, gap, problem.relative(gap), Status.CONVERGED, 1)
+
+
+def proved(
+    points: Points,
+    problem: Problem,
+    choice: Selection,
+    proof: Proof,
+    solution: Solution,
+    error: CoarseningError | None,
+    settings: Settings,
+    unit: Unit,
+    links: Ints | None = None,
+) -> tuple[Solution, Certificate]:
+    """The certificate; where the full space has no proof, close the gap in the embedding."""
+    claim, cores, exact = proof.claim, proof.cores, proof.centroids
+    embedding, limit = points.embedding, settings.max_iter
+    known: dict[str, Any] = {
+        "embedding_error": float(np.sqrt(embedding.trace_error)),
+        "clipped_share": embedding.clipped_share,
+    }
+    wanted = canonical(choice.labels)
+    fused = fusion_labels(solution.A, problem.edges) if exact is None else exact.groups
+    gamma = power(problem.gamma, -unit.gamma)
+    reason = (
+        f"the labels join the {fused.max() + 1} fused clusters of γ={gamma:.4g} by a tree, "
+        "and a tree is not part of the optimum"
+    )
+    certificate = None
+    if exact is not None:
+        assert claim is not None
+        unproved = claim.reason if cores is None else reason
+        verdict = "certified" if claim.whole else f"not certified: {unproved}"
+        found = Certificate(solution.gap, solution.relative_gap, exact.radius, **known)
+        certificate = replace(found, partition=verdict)
+    elif (wanted == fused).all():
+        closer, found = prove(problem, solution, **known, max_iter=limit)
+        if (wanted == fusion_labels(closer.A, problem.edges)).all():
+            solution, certificate = closer, found
+        reason = "the fused clusters changed as the gap closed: lower tol"
+    if certificate is None:
+        certificate = certify(problem, solution, **known, partition=False)
+        certificate = replace(certificate, partition=f"not certified: {reason}")
+    certificate = on_rows(certificate, 0.0 if error is None else error.total)
+    whole = float(np.sqrt(2.0 * points.scale + embedding.trace_error))
+    relative = certificate.radius / whole if whole > 0 else 0.0
+    certificate = replace(certificate, relative_radius=relative, is_bound=embedding.is_bound)
+    index = np.arange(len(points)) if points.index is None else points.index
+    rows = np.bincount(index if links is None else links[index])
+    labels = by_size(choice.labels, problem.masses)
+    scope: dict[str, Any] = {"unit": 2.0**-unit.gamma, "cells": points.coarse}
+    return solution, claimed(certificate, claim, cores, labels, rows, problem.gamma, **scope)
