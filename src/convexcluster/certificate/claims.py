@@ -120,6 +120,7 @@ def prove_labels(
     likely: Floats | None = None,
     movable: bool = True,
     solve: Callable[[Problem], Solution] | None = None,
+    jobs: int = 1,
 ) -> Claim:
     """Prove as much as holds about ``labels``.
 
@@ -141,6 +142,8 @@ def prove_labels(
         Whether γ may be another than ``gamma``.
     solve : callable, optional
         Solves a problem to a small gap: finds flows where corrections do not.
+    jobs : int
+        Threads.
 
     Examples
     --------
@@ -155,7 +158,7 @@ def prove_labels(
     at = layout(graph.edges, labels)
     if at is None:
         return replace(nothing, reason="a cluster is not connected in the graph")
-    proof = Proof(space, graph.edges, graph.weights, masses, labels, at)
+    proof = Proof(space, graph.edges, graph.weights, masses, labels, at, jobs)
     low, high = interval(proof)
     if low < high:
         gamma = pick(low, high, gamma, gammas, movable)

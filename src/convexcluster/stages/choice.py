@@ -54,7 +54,8 @@ def find_valleys(
     if not (features and asked and settings.automatic_graph) or settings.weighs_in_embedding:
         return None
     k = settings.n_clusters
-    found = valleys(points.X, points.masses, k, least_mass(points, settings))
+    least, jobs = least_mass(points, settings), settings.threads
+    found = valleys(points.X, points.masses, k, least, jobs)
     if found is None or (found.count == 1 if k is None else found.height(int(k)) <= DISTINCT):
         return None
     return found if len(points) > FEW_POINTS else clearer(points, own, nearest, found, settings)

@@ -72,6 +72,7 @@ def prove_choice(
     if not len(likely) and len(points) > FEW_POINTS:
         return choice, Proof()
     options: dict[str, Any] = {"likely": likely, "movable": movable, "solve": solve}
+    options["jobs"] = settings.threads
     claim = prove_labels(space, graph, masses, labels, choice.gamma, path.gammas, **options)
     gamma, cores = claim.gamma, None
     if not claim.whole and not points.coarse:
