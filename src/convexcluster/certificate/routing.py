@@ -14,10 +14,11 @@ potentials Y and of rows of the inverses P, so that F G Fᵀ needs the products 
 *Rounding.* F and T are floats, and the flow is by definition the one they make. What is known of
 ‖λ_l‖² is an inner product of sums of k_ij, right to ν(Σ_i |r_li| m_i(s_i + s̄_t))²; ν collects the
 noise of the sums and the roundings behind them. Products Y G, of which two rows are subtracted, are
-in addition wrong by γ κ(|y_i| + |y_j|) times the sizes of what they are multiplied by. What the flow misses of the demand is E b with
-E = (I − (m/m_t)1ᵀ) − DᵀR, computed and bounded entry by entry; it is balanced, and a spanning tree
-of large weights carries it: ‖(E b)_i‖ summed below an edge of the tree is all that the edge gets in
-addition. So conductances may be anything: bad ones make large bounds, not wrong ones.
+in addition wrong by γ κ(|y_i| + |y_j|) times the sizes of what they are multiplied by. What the
+flow misses of the demand is E b with E = (I − (m/m_t)1ᵀ) − DᵀR, computed and bounded entry by
+entry; it is balanced, and a spanning tree of large weights carries it: ‖(E b)_i‖ summed below an
+edge of the tree is all that the edge gets in addition. So conductances may be anything: bad ones
+make large bounds, not wrong ones.
 """
 
 from __future__ import annotations
@@ -308,7 +309,7 @@ def _inside_a_cell(
     Y: Floats,
     sums: _Ledger,
 ) -> None:
-    """Level 2 of the cell ``part`` with edges ``within``: P is its inverse, Y are its potentials."""
+    """Level 2 of the cell ``part``, with the inverse P and the potentials Y of level 1."""
     from ..loops.routing import inner_products, take_off  # late: it loads numba
 
     m, share, member, rest = own.masses[part], v.share[part], own.samples[part], v.rest[part]
