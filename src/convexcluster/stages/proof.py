@@ -65,9 +65,7 @@ def prove_choice(
     if int(fused_there.max()) + 1 > NEARLY * k:
         return choice, Proof()
     solve = partial(solve_problem, tol=SHARP)
-    guesses = [(float(g), path.labels(step=q)) for q, g in enumerate(path.gammas)]
-    # the proof moves γ to no other than one at which every fused cluster lies inside one label
-    guesses = [(g, fused) for g, fused in guesses if (wanted == wanted[first(fused)][fused]).all()]
+    guesses = inner_partitions(path, wanted)
     likely = np.array([g for g, fused in guesses if (fused == wanted).all()])
     if not len(likely) and len(points) > FEW_POINTS:
         return choice, Proof()
@@ -82,6 +80,24 @@ def prove_choice(
         gamma = gamma if cores is None else cores.gamma
     centroids = known_centroids(claim, cores, points, labels, settings)
     return replace(choice, gamma=gamma), Proof(claim, cores, centroids)
+
+
+def inner_partitions(path: ClusterPath, wanted: Ints) -> list[tuple[float, Ints]]:
+    """γ and clusters of the steps of a path at which every fused cluster lies inside one label.
+
+    A proof moves γ to no other.
+    """
+    found, k, fused = [], int(wanted.max()) + 1, None
+    splits = set(path.split_steps.tolist())
+    for step, gamma in enumerate(path.gammas.tolist()):
+        if path.n_clusters[step] < k:
+            continue
+        if fused is None or step in splits or path.n_clusters[step] != path.n_clusters[step - 1]:
+            fused = path.labels(step=step)
+            inside = bool((wanted == wanted[first(fused)][fused]).all())
+        if inside:
+            found.append((gamma, fused))
+    return found
 
 
 def known_centroids(
