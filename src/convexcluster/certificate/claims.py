@@ -61,6 +61,12 @@ class Claim:
     reason: str = ""
     proviso: str = ""
 
+    @classmethod
+    def of_nothing(cls, space: Space, labels: Ints, gamma: float, reason: str = "") -> Claim:
+        """That nothing is proved of the labels as clusters."""
+        none = np.zeros(int(labels.max()) + 1, dtype=bool)
+        return cls(gamma, None, False, none, reason=reason, proviso=space.proviso)
+
 
 @dataclass(frozen=True, slots=True)
 class Centroids:
@@ -153,8 +159,7 @@ def prove_labels(
     >>> np.round(claim.interval, 3)  # Σ w of the bridge is 0.1: 9·2·2/(4·0.1)
     array([ 0.526, 90.   ])
     """
-    k = int(labels.max()) + 1
-    nothing = Claim(gamma, None, False, np.zeros(k, dtype=bool), proviso=space.proviso)
+    k, nothing = int(labels.max()) + 1, Claim.of_nothing(space, labels, gamma)
     at = layout(graph.edges, labels)
     if at is None:
         return replace(nothing, reason="a cluster is not connected in the graph")

@@ -26,9 +26,8 @@ from ..solvers import prove, solve_problem
 from .choice import FEW_POINTS
 from .error import BEARABLE
 
-# Fused clusters for each label up to which a proof of the labels is tried. Beyond, cores are small
-# parts of their labels, and looking for them takes longer than all the rest of a fit.
-NEARLY = 4.0
+# Why labels are not tried as clusters of the optimum.
+NEVER = "the path has these clusters at no γ"
 
 
 @dataclass(frozen=True)
@@ -54,29 +53,27 @@ def prove_choice(
 ) -> tuple[Selection, Proof]:
     """What is proved of the labels in the full space, and the choice at a γ where it holds.
 
-    Labels that join many fused clusters are no clusters of the optimum: nothing is tried then, nor
-    where points are many and the path never has the labels.
+    Where points are many, labels that the path never has are not tried as clusters of the optimum:
+    only their cores are.
     """
     if not settings.certify:
         return choice, Proof()
     space, masses, movable = space_of(points), points.masses, settings.gamma is None
     labels, wanted = by_size(choice.labels, masses), canonical(choice.labels)
-    k, fused_there = int(wanted.max()) + 1, path.labels(gamma=choice.gamma)
-    if int(fused_there.max()) + 1 > NEARLY * k:
-        return choice, Proof()
-    solve = partial(solve_problem, tol=SHARP)
+    solve, jobs = partial(solve_problem, tol=SHARP), settings.threads
     guesses = inner_partitions(path, wanted)
     likely = np.array([g for g, fused in guesses if (fused == wanted).all()])
-    if not len(likely) and len(points) > FEW_POINTS:
-        return choice, Proof()
-    options: dict[str, Any] = {"likely": likely, "movable": movable, "solve": solve}
-    options["jobs"] = settings.threads
-    claim = prove_labels(space, graph, masses, labels, choice.gamma, path.gammas, **options)
+    if len(likely) or len(points) <= FEW_POINTS:
+        options: dict[str, Any] = {"likely": likely, "movable": movable, "solve": solve}
+        given = choice.gamma, path.gammas
+        claim = prove_labels(space, graph, masses, labels, *given, **options, jobs=jobs)
+    else:
+        claim = Claim.of_nothing(space, labels, choice.gamma, NEVER)
     gamma, cores = claim.gamma, None
     if not claim.whole and not points.coarse:
         if not movable:
             guesses = [(g, fused) for g, fused in guesses if g == choice.gamma]
-        cores = best_cores(space, graph, masses, labels, guesses, solve)
+        cores = best_cores(space, graph, masses, labels, guesses, solve, jobs)
         gamma = gamma if cores is None else cores.gamma
     centroids = known_centroids(claim, cores, points, labels, settings)
     return replace(choice, gamma=gamma), Proof(claim, cores, centroids)
