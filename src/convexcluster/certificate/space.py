@@ -210,12 +210,16 @@ def _neighbours(space: Space, at: Layout) -> Callable[[int], Ints]:
     p = len(at.starts) - 1
     if space.places is None:
         return lambda g: np.arange(g, p)
-    X = space.places[at.order]
-    centre = np.add.reduceat(X, at.starts[:-1]) / np.diff(at.starts)[:, None]
-    away = np.sqrt(((X - centre[at.cell]) ** 2).sum(axis=1))
-    radius = np.maximum.reduceat(away, at.starts[:-1])
+    places, order = space.places, at.order
+    d = places.shape[1]
+    centre, radius = np.empty((p, d)), np.empty(p)
+    for g in range(p):  # cell by cell: a second array of the size of the data may not fit
+        own = places[order[at.starts[g] : at.starts[g + 1]]]
+        centre[g] = own.mean(axis=0)
+        radius[g] = np.sqrt(((own - centre[g]) ** 2).sum(axis=1).max())
     # distances computed from coordinates of this size are right to so much, and more
-    slack = 1e-12 * (float(np.abs(X).max()) + 1.0) * np.sqrt(X.shape[1])
+    largest = max(float(places.max()), -float(places.min()))
+    slack = 1e-12 * (largest + 1.0) * np.sqrt(d)
 
     def near(g: int) -> Ints:
         apart = np.sqrt(((centre[g:] - centre[g]) ** 2).sum(axis=1)) - radius[g:] - radius[g]
