@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.datasets import make_blobs
 
 from convexcluster import KernelConvexClustering, solve_path
 from convexcluster.graph import Graph
@@ -188,3 +189,20 @@ def test_noise_of_many_features_is_one_cluster(law, d):
         model = KernelConvexClustering().fit(X)
         assert (model.n_clusters_, model.selection_.verdict) == (1, "no structure")
         assert model.selection_.method == "tension"
+
+
+@pytest.mark.parametrize("share", [0.05, 0.2])
+def test_background_between_clusters_of_many_features_is_no_cluster(share):
+    rng = np.random.default_rng(0)
+    few = round(300 * share)
+    X, y = make_blobs(300 - few, 10, centers=3, center_box=(0.0, 20.0), random_state=0)
+    X = np.vstack([X, rng.uniform(-5.0, 25.0, size=(few, 10))])
+    model = KernelConvexClustering().fit(X)
+    assert model.n_clusters_ == 3
+    np.testing.assert_array_equal(canonical(model.labels_[: len(y)]), canonical(y))
+
+
+def test_a_sparse_cluster_beside_a_dense_one_is_a_cluster():
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.normal(size=(150, 10)), 8.0 * rng.normal(size=(150, 10)) + 16.0])
+    assert KernelConvexClustering().fit(X).n_clusters_ == 2

@@ -389,3 +389,10 @@ def test_noise_is_one_cluster(law, d):
     rng = np.random.default_rng([17, d])
     found = [valleys(NOISE[law](rng, d), np.ones(300)) for _ in range(5)]
     assert sum(tree is None or tree.count == 1 for tree in found) >= 4
+
+
+@pytest.mark.parametrize("law", ["uniform", "normal"])
+def test_a_long_column_without_valleys_is_one_cluster(law):
+    """Its path holds sparse ends apart, which says nothing about valleys."""
+    X = getattr(np.random.default_rng(0), law)(size=(2000, 1))
+    assert KernelConvexClustering(certify=False).fit(X).selection_.verdict == "no structure"

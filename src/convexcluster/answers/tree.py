@@ -34,6 +34,10 @@ def branch_size(n: int) -> int:
     return max(FEWEST, -(-n // BRANCHES))
 
 
+# Heights of a tree below this share of the greatest are alike: small ones have ratios of any size.
+ALIKE = 0.1
+
+
 @dataclass(frozen=True, eq=False)
 class CondensedTree:
     """Branches of a tree that hold at least ``min_size`` samples, parents first.
@@ -112,7 +116,8 @@ class CondensedTree:
         n_clusters : int, optional
             How many; by default two or more, the level that lasts longest. k clusters last from
             the height of split k − 1 down to that of split k, the last level down to the greatest
-            height at which a branch ends.
+            height at which a branch ends; what counts is their ratio, and heights below a tenth of
+            the greatest are alike.
 
         Returns
         -------
@@ -128,6 +133,8 @@ class CondensedTree:
         split = split[np.lexsort((split, -self.deaths[split]))]
         if n_clusters is None:
             heights = np.append(self.deaths[split], self.deaths[self.is_leaf].max())
+            if heights[0] > 0:
+                heights = np.log(np.maximum(heights, ALIKE * heights[0]))
             lasts = -np.diff(heights)
             n_clusters = int(np.argmax(lasts)) + 2 if len(lasts) else 1
         active = np.arange(len(self)) == 0

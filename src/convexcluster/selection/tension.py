@@ -58,9 +58,14 @@ SURE, PER_DIMENSION = 0.95, 2.8
 # The plane: h > YARD q + PLANE_SMALL/m + INSIDE h_in, q the 95 % quantile of all tensions, the
 # yardstick that the data bring along, and h_in the greatest height inside the side: a piece of a
 # curve stands out no more than the pieces that it is made of. With YARD = 2 one draw of noise in 20
-# has clusters, with 4 circles of 100 samples are lost.
-YARD, PLANE_SMALL, INSIDE, QUANTILE = 3.0, 16.0, 1.25, 0.95
+# has clusters, with 4 circles of 100 samples are lost. Beside a boundary that stands, BESIDE of the
+# level is enough, as for valleys: with 1 many curves beside each other are seen as a few.
+YARD, PLANE_SMALL, INSIDE, QUANTILE, BESIDE = 2.7, 14.4, 1.125, 0.95, 0.7
 
+# Background lies between two clusters at least and is no denser than its border: the median edge
+# that leaves it is less than SPARSE times as long as the median edge inside, and that FAR_SPARSER
+# times as long as those of the clusters. With 3 sparse classes of real data are lost.
+SPARSE, FAR_SPARSER = 1.1, 5.0
 
 # Tension between parts of a graph that no edge joins: they are apart at every γ, which is more than
 # a factor e¹⁰ of it.
@@ -97,6 +102,7 @@ def tension(
     n_features: float,
     dimension: float | None = None,
     least: float | None = None,
+    lengths: Floats | None = None,
 ) -> Boundaries:
     """The boundaries that a path holds apart, in units of what it takes to stand.
 
@@ -111,6 +117,8 @@ def tension(
         Of the samples, see :func:`dimension_of`; by default as many as there are features.
     least : float, optional
         Least mass of a cluster.
+    lengths : ndarray of shape (|E|,), optional
+        Lengths of the edges: with them background is no cluster of its own.
 
     Examples
     --------
@@ -138,11 +146,38 @@ def tension(
         in_levels(pairs, heights, mass, least, HOLD, SMALL, 0.0, share)
         if _excess(pairs, heights, mass, dimension, least)[0] <= 0:
             share /= max(share.max(initial=0.0), 1.0)  # none stands
+    if lengths is not None and not few:
+        share = _joined_background(atoms, pairs, share, graph, lengths)
     order = np.argsort(share, kind="stable")
     samples, copies = first(atoms), twins(atoms)
     merges = np.vstack([copies, samples[pairs[order]]])
     joined = join(merges, np.concatenate([np.zeros(len(copies)), share[order]]), len(atoms))
-    return Boundaries(joined, "tension")
+    return Boundaries(joined, "tension", BESIDE if few else 1.0)
+
+
+def _joined_background(
+    atoms: Ints, pairs: Ints, share: Floats, graph: Graph, lengths: Floats
+) -> Floats:
+    """Shares with 0 for the boundaries by which background joins a cluster."""
+    label = components(pairs[share <= 1.0], len(pairs) + 1)
+    count = int(label.max()) + 1
+    a, b = label[atoms[graph.edges]].T
+    inside, border = np.full(count, np.inf), np.zeros(count)
+    for c in range(count):
+        own, other = (a == c) & (b == c), (a == c) ^ (b == c)
+        if own.any() and other.any():
+            inside[c], border[c] = np.median(lengths[own]), np.median(lengths[other])
+    between = (border > 0) & (border < SPARSE * inside)
+    if count - between.sum() < 2:
+        return share
+    between &= inside > FAR_SPARSER * np.median(inside[~between])
+    share, ends = share.copy(), label[pairs]
+    share[between[ends].all(axis=1)] = 0.0
+    group = components(ends[between[ends].all(axis=1)], count)
+    for g in np.unique(group[between]):
+        rows = np.flatnonzero((group[ends] == g).any(axis=1) & (share > 1.0))
+        share[rows[np.argmin(share[rows])]] = 0.0
+    return share
 
 
 def surest(path: ClusterPath, graph: Graph, dimension: float) -> tuple[float, float]:

@@ -21,14 +21,14 @@ from ..solvers import prove, solve_problem
 from ..weights import FEW_FEATURES, Nearest, valleys
 from ..weights.valleys import LEAST
 from .path import OUTLINE, run_path
-from .penalty import build_penalty, space
+from .penalty import build_penalty, lengths_of, space
 
 # Points up to which the path is asked too where the density has valleys: curves of few samples are
 # thin, and their neighbours at any scale lie across gaps. It is followed if its clusters stand out
 # by this share of how far those of the valleys do; with 1, a circle around groups is cut to pieces
 # in one draw of ten, with half of it background makes clusters. Told their number, what counts is
-# whether the faintest boundary is about as high.
-FEW_POINTS, AS_CLEAR, AS_HIGH = 1_000, 0.7, 0.9
+# whether the faintest boundary is as high.
+FEW_POINTS, AS_CLEAR, AS_HIGH = 1_000, 0.7, 1.0
 
 # Share of the samples' spread that the centroids have at the γ of a path whose centroids are joined
 # by Ward's tree: clusters are formed and have not met.
@@ -46,7 +46,8 @@ def find_valleys(
 
     None where the graph is not built from the features, and where the density shows no structure or
     not as many clusters as were asked for: thin curves of few samples have clusters without
-    valleys, and the path decides. So it does where it shows clusters about as clearly.
+    valleys, and the path decides. So it does where it shows clusters about as clearly. On a line
+    the density is all that there is.
     """
     features = points.X.shape[1] <= FEW_FEATURES and not sparse.issparse(points.X)
     features = features and settings.metric_of_graph(points.X) in ("auto", "euclidean")
@@ -56,7 +57,11 @@ def find_valleys(
     k = settings.n_clusters
     least, jobs = least_mass(points, settings), settings.threads
     found = valleys(points.X, points.masses, k, least, jobs)
-    if found is None or (found.count == 1 if k is None else found.height(int(k)) <= DISTINCT):
+    if found is None:
+        return None
+    if points.X.shape[1] == 1 and k is None:
+        return found
+    if found.count == 1 if k is None else found.height(int(k)) <= DISTINCT:
         return None
     return found if len(points) > FEW_POINTS else clearer(points, own, nearest, found, settings)
 
@@ -102,7 +107,8 @@ def choose(
         return select_at(A, fused, gamma, masses=problem.masses, **options)
     if found is None and settings.labels == "auto" and len(path) and path.scale > 0:
         graph = Graph(problem.edges, problem.weights)
-        found = tension(path, graph, *space(points, settings), least_mass(points, settings))
+        where, least = space(points, settings), least_mass(points, settings)
+        found = tension(path, graph, *where, least, lengths_of(points, graph, settings))
     return select(
         problem.Z,
         path,

@@ -24,6 +24,7 @@ from ..weights import (
     build_graph,
     with_valleys,
 )
+from ..weights.neighbors import edge_lengths
 
 
 def nearest_points(points: Points, own: Graph | None, settings: Settings) -> Nearest | None:
@@ -96,11 +97,22 @@ def space(points: Points, settings: Settings) -> tuple[int, float]:
 
     The axes of an embedding are many features.
     """
-    features = not (settings.weighs_in_embedding or sparse.issparse(points.X))
-    if not features or settings.metric_of_graph(points.X) not in LOOPED:
+    if not _by_features(points, settings):
         return max(points.Z.shape[1], FEW_FEATURES + 1), dimension_of(points.Z)
     d = int(points.X.shape[1])
     return d, float(d) if d <= FEW_FEATURES else dimension_of(points.X)
+
+
+def lengths_of(points: Points, graph: Graph, settings: Settings) -> Floats:
+    """Lengths of the edges of the graph in that space."""
+    return edge_lengths(points.X if _by_features(points, settings) else points.Z, graph.edges)
+
+
+def _by_features(points: Points, settings: Settings) -> bool:
+    """Whether the graph measures distances between the features."""
+    if settings.weighs_in_embedding or sparse.issparse(points.X):
+        return False
+    return settings.metric_of_graph(points.X) in LOOPED
 
 
 def make_vote(
