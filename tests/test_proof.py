@@ -15,6 +15,7 @@ from convexcluster.certificate.proof import Proof
 from convexcluster.certificate.space import Space, layout, sums
 from convexcluster.graph import Graph, components, gamma_range, incidence
 from convexcluster.loops.balls import below
+from convexcluster.loops.routing import inner_products, take_off
 from convexcluster.partition import canonical, fused, means
 from convexcluster.solvers import prove
 from convexcluster.weights import automatic_graph
@@ -423,3 +424,33 @@ def test_intervals_agree_with_the_exact_test_at_full_rank():
         assert said == "certified", (seed, said, claim)
         agreed += 1
     assert agreed >= 100
+
+
+def test_loops_of_flows_are_their_formulas():
+    rng = np.random.default_rng(0)
+    edges = connected(rng, 9, 12)
+    tail, head = (np.ascontiguousarray(e) for e in edges.T)
+    kappa, price = rng.uniform(0.5, 2.0, len(edges)), rng.uniform(0.1, 1.0, 5)
+    Y, B, left = rng.normal(size=(9, 5)), rng.normal(size=(9, 5)), rng.normal(size=(9, 5))
+    F = kappa[:, None] * (Y[tail] - Y[head])
+    out = np.empty(len(edges))
+    inner_products(tail, head, kappa, Y, B, out)
+    np.testing.assert_allclose(out, (F * (kappa[:, None] * (B[tail] - B[head]))).sum(axis=1))
+    expected = left - incidence(edges, 9).T @ F
+    take_off(tail, head, kappa, Y, price, left, out)
+    np.testing.assert_allclose(left, expected)
+    np.testing.assert_allclose(out, np.abs(F) @ price)
+
+
+def test_threads_change_no_proof():
+    centres = [[0, 0], [20, 0], [0, 20], [20, 20]]
+    X, labels = make_blobs(1_200, centers=centres, cluster_std=0.5, random_state=0)
+    graph = automatic_graph(X, n_neighbors=7, masses=np.ones(1_200))
+    space = Space.of_coordinates(X)
+    one, two = (
+        prove_labels(space, graph, np.ones(1_200), canonical(labels), 10.0, jobs=jobs)
+        for jobs in (1, 2)
+    )
+    assert one.interval is not None
+    assert one.interval == two.interval
+    np.testing.assert_array_equal(one.beta, two.beta)
