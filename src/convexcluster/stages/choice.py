@@ -61,7 +61,8 @@ def find_valleys(
     if not (features and asked and settings.automatic_graph) or settings.weighs_in_embedding:
         return None
     k = settings.n_clusters
-    found = valleys(points.X, points.masses, k, least_mass(points, settings))
+    least, jobs = least_mass(points, settings), settings.threads
+    found = valleys(points.X, points.masses, k, least, jobs)
     if found is None:
         return None
     if links is not None:

@@ -35,7 +35,8 @@ def nearest_points(points: Points, own: Graph | None, settings: Settings) -> Nea
     X = points.Z if placed else points.X
     if not placed and settings.metric_of_graph(X) != "auto":
         return None
-    return automatic_nearest(X, settings.n_neighbors, features=not placed)
+    jobs = settings.threads
+    return automatic_nearest(X, settings.n_neighbors, features=not placed, jobs=jobs)
 
 
 def build_penalty(
