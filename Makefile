@@ -3,23 +3,34 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+DEMO := $(VENV)/.demo
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-all test-oldest fuzz mutants lint types docs bench bench-fits bench-scale bench-quality bench-suite bench-stability bench-beyond clean
+.PHONY: help install demo test test-all test-oldest fuzz mutants lint types docs readme bench bench-fits bench-scale bench-quality bench-suite bench-stability bench-beyond clean
 
 help:
-	@echo "make demo | test | test-all | test-oldest | fuzz | mutants | lint | types | docs | bench | bench-fits | bench-scale | bench-quality | bench-suite | bench-stability | bench-beyond | clean"
+	@echo "make demo | test | test-all | test-oldest | fuzz | mutants | lint | types | docs | readme | bench | bench-fits | bench-scale | bench-quality | bench-suite | bench-stability | bench-beyond | clean"
 
-$(STAMP): pyproject.toml
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
+
+$(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check --upgrade pip
-	$(BIN)/pip install --quiet --disable-pip-version-check --group dev \
-		--editable '.[bench,cli,dask,plot,report]'
+
+# What the demo imports and no more; Python compiles on first import what is imported.
+$(DEMO): pyproject.toml | $(BIN)/python
+	$(PIP) --editable '.[demo]'
 	touch $@
+
+# compileall goes on after files that are no valid Python (tests of some packages) and says so.
+$(STAMP): pyproject.toml | $(BIN)/python
+	$(PIP) --upgrade pip
+	$(PIP) --group dev --editable '.[bench,cli,dask,demo,plot,report]'
+	-$(BIN)/python -m compileall -q -j 0 $(VENV)/lib >/dev/null
+	touch $@ $(DEMO)
 
 install: $(STAMP)
 
-demo: $(STAMP)
+demo: $(DEMO)
 	$(BIN)/convexcluster demo --out demo --force
 
 test: $(STAMP)
@@ -54,8 +65,10 @@ lint: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/repo-review --show err .
 
+# The package, then a program as a user writes it.
 types: $(STAMP)
 	$(BIN)/mypy
+	MYPYPATH=src $(BIN)/mypy --strict --config-file= --follow-imports=silent tests/typed/user.py
 
 docs: $(STAMP)
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
@@ -69,12 +82,20 @@ bench-fits: $(STAMP)
 bench-scale: $(STAMP)
 	$(BIN)/python -m benchmarks.scale
 
-bench-quality: $(STAMP)
+# A rival that cannot be installed is left out of the pages, which say so.
+RIVALS := $(VENV)/.rivals
+$(RIVALS): $(STAMP)
+	-$(PIP) --group rivals && touch $@
+
+# What README.md shows of the demo, of its lines of Python and of the comparison.
+readme: $(RIVALS)
+	$(BIN)/python -m benchmarks.readme
+	$(BIN)/python -m benchmarks.quality front
+
+bench-quality: $(RIVALS)
 	$(BIN)/python -m benchmarks.quality
 
-# A rival that cannot be installed is left out of the page, which says so.
-bench-suite: $(STAMP)
-	-$(BIN)/pip install --quiet --disable-pip-version-check --group rivals
+bench-suite: $(RIVALS)
 	$(BIN)/python -m benchmarks.suite
 
 bench-stability: $(STAMP)

@@ -1,27 +1,32 @@
-"""Time series by dynamic time warping: ``python -m benchmarks.series``.
+"""Series and strings by their distances: ``python -m benchmarks.series``.
 
 Five sets of the UCR archive that ship inside the wheel of sktime, whole (training and test rows),
-z-normalised as they come; DTW in a band of a tenth of the length (dtaidistance). Ours is
-``KernelConvexClustering(metric="precomputed")`` with its defaults, told k and told nothing, beside
-k-medoids (alternating, best cost of ten starts). The last line is ItalyPowerDemand with every
-series once more, stretched by up to a tenth and with noise: 2,192 rows.
+z-normalised as they come; dynamic time warping in a band of a tenth of the length (dtaidistance).
+ItalyPowerDemand is there once more with every series twice, the copy stretched by up to a tenth and
+with noise: 2,192 rows. Strings are ten words with up to three random edits each, by edit distance.
 
-Needs ``pip install sktime dtaidistance``.
+Ours is ``KernelConvexClustering(metric="precomputed")`` with its defaults, told k and told nothing,
+beside k-medoids (alternating, best cost of ten starts). A run with nothing left out writes
+docs/series-results.md. Needs the group ``series`` of pyproject.toml.
 """
 
 from __future__ import annotations
 
-import argparse
 import time
 import warnings
 
 import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
+from benchmarks.sets import Sets
 from convexcluster import KernelConvexClustering
 
 SETS = ("ArrowHead", "GunPoint", "ItalyPowerDemand", "OSULeaf", "ACSF1")
+NAMES = (*SETS, "ItalyPowerDemand twice", "strings")
 WINDOW = 0.1
+STEMS = "clustering mathematics photograph telescope hospital"
+STEMS += " orchestra vegetable umbrella professor kangaroo"
+EDITS, EACH = 3, 30  # edits of a string at most, strings of a stem
 
 
 def load(name):
@@ -55,7 +60,9 @@ def k_medoids(D, k, starts=10):
         for _ in range(100):
             labels = D[:, medoids].argmin(axis=1)
             groups = [np.flatnonzero(labels == t) for t in range(k)]
-            new = np.array([g[D[np.ix_(g, g)].sum(axis=1).argmin()] for g in groups])
+            # of equal medoids the first has all samples, and the others stay where they are
+            best = [g[D[np.ix_(g, g)].sum(axis=1).argmin()] if len(g) else -1 for g in groups]
+            new = np.where(np.array(best) < 0, medoids, best)
             if (new == medoids).all():
                 break
             medoids = new
@@ -63,41 +70,83 @@ def k_medoids(D, k, starts=10):
     return min(found, key=lambda one: one[:2])[2]
 
 
-def line(name, X, y):
+def edited(rng):
+    """Strings of ten stems: letters are replaced, inserted or left out, EDITS times at most."""
+    stems = STEMS.split()
+    words, y = [], np.repeat(np.arange(len(stems)), EACH)
+    for stem in np.array(stems)[y]:
+        letters = list(stem)
+        for _ in range(rng.integers(EDITS + 1)):
+            at, letter = rng.integers(len(letters)), chr(rng.integers(ord("a"), ord("z") + 1))
+            letters[at : at + rng.integers(2)] = [letter][: rng.integers(2)]
+        words.append("".join(letters))
+    return words, y
+
+
+def edits(a, b):
+    """Levenshtein's distance, by its recurrence."""
+    row = list(range(len(b) + 1))
+    for i, x in enumerate(a, start=1):
+        left, row[0] = row[0], i
+        for j, y in enumerate(b, start=1):
+            left, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, left + (x != y))
+    return row[-1]
+
+
+def given(name):
+    """Distances, truth, and how the samples are called in the table."""
+    rng = np.random.default_rng(0)
+    if name == "strings":
+        words, y = edited(rng)
+        D = np.array([[edits(a, b) for b in words] for a in words], dtype=float)
+        return D, y, f"{len(words)} × {min(map(len, words))}–{max(map(len, words))}"
+    X, y = load(name.split()[0])
+    X, y = twice(X, y, rng) if name.endswith("twice") else (X, y)
+    return warped(X), y, f"{len(X):,} × {X.shape[1]:,}"
+
+
+def row(name):
+    """One row of the table."""
     start = time.process_time()
-    D, k = warped(X), int(y.max()) + 1
-    spent, start = time.process_time() - start, time.process_time()
+    D, y, shape = given(name)
+    spent, start, k = time.process_time() - start, time.process_time(), int(y.max()) + 1
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+        warnings.simplefilter("ignore")  # shares that were clipped, which the table has
         told = KernelConvexClustering(k, metric="precomputed").fit(D)
         free = KernelConvexClustering(metric="precomputed").fit(D)
     ours = time.process_time() - start
-
-    def score(labels):
-        return f"{adjusted_rand_score(y, labels):.3f}"
-
+    found = [told.labels_, k_medoids(D, k), free.labels_]
+    scores = [f"{adjusted_rand_score(y, labels):.3f}" for labels in found]
     clipped = f"{told.certificate_.clipped_share:.1%}"
-    found = [score(told.labels_), score(k_medoids(D, k)), score(free.labels_)]
-    print(
-        f"| {name} | {len(X)} × {X.shape[1]} | {k} | {' | '.join(found)} | {free.n_clusters_} | ",
-        end="",
-    )
-    print(f"{clipped} | {spent:.0f} | {ours:.0f} |", flush=True)
+    rest = [str(free.n_clusters_), clipped, f"{spent:.1f}", f"{ours:.1f}"]
+    return [name, shape, str(k), *scores, *rest]
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("names", nargs="*", default=[*SETS, "ItalyPowerDemand twice"])
-    names = parser.parse_args().names
-    print("| set | rows × length | k | told k | k-medoids | told nothing | k found ", end="")
-    print("| clipped | DTW, s | two fits, s |")
-    print("|---|---|---|---|---|---|---|---|---|---|")
-    for name in names:
-        X, y = load(name.split()[0])
-        if name.endswith("twice"):
-            X, y = twice(X, y, np.random.default_rng(0))
-        line(name, X, y)
-
+BENCHMARK = Sets(
+    command="python -m benchmarks.series",
+    file="series-results.md",
+    title="Series and strings",
+    text="""Adjusted Rand index of `KernelConvexClustering(metric="precomputed")` with its defaults,
+    told k and told nothing, beside k-medoids told k. Series are sets of the UCR archive by dynamic
+    time warping in a band of a tenth of their length; "twice" has every series a second time,
+    stretched and with noise. Strings are ten words with up to three random edits each, by edit
+    distance. *Clipped* is the share of the kernel's spectrum that was negative.""",
+    packages=("sktime", "dtaidistance"),
+    columns=(
+        "set",
+        "rows × length",
+        "k",
+        "told k",
+        "k-medoids told k",
+        "told nothing",
+        "k found",
+        "clipped",
+        "distances, CPU s",
+        "two fits, CPU s",
+    ),
+    names=NAMES,
+    row=row,
+)
 
 if __name__ == "__main__":
-    main()
+    BENCHMARK.run()

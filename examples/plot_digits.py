@@ -21,7 +21,8 @@ print(f"relative gap {model.certificate_.relative_gap:.1e}")
 print(model.certificate_.partition)
 
 # %%
-# The mean image of each cluster, with the digit that most of its members show.
+# The mean image of each cluster, with the digit that most of its members show. In most
+# clusters nine of ten images or more are of one digit.
 
 figure, axes = plt.subplots(2, 5, figsize=(9, 4), layout="constrained")
 for label, ax in enumerate(axes.flat):

@@ -42,7 +42,8 @@ for label in range(model.n_clusters_):
     print(label, [w for w, found in zip(WORDS, model.labels_) if found == label])
 
 # %%
-# A new word is placed by its similarities to the fitted ones.
+# Each cluster is one family of words. A new word is placed by its similarities to the fitted ones,
+# in the family of its stem.
 
 new = ["stationing", "deflowered", "thunderbolt", "dashboard"]
 print(dict(zip(new, model.predict(spectrum_kernel(new, WORDS)).tolist())))

@@ -324,3 +324,53 @@ def test_files_that_are_none_are_refused(tmp_path, capsys):
     code, _, error = run(capsys, "fit", tmp_path / "absent.h5ad")
     assert code == 3
     assert "does not exist" in error
+
+
+def test_the_command_predicts_new_cells(tmp_path, capsys):
+    pytest.importorskip("typer")
+    new, out = tmp_path / "new.h5ad", tmp_path / "out"
+    cells().write_h5ad(tmp_path / "cells.h5ad")
+    moved = cells(graph=False)[::3].copy()
+    moved.obsm["X_pca"] = moved.obsm["X_pca"] + np.float32(0.01)
+    moved.write_h5ad(new)
+    words = ("fit", tmp_path / "cells.h5ad", "--n-pcs", "4", "--key-added", "found", "--out", out)
+    assert run(capsys, *words)[0] == 0
+    code, printed, told = run(capsys, "predict", out, new, "--label-column", "truth")
+    assert code == 0
+    assert "ARI 1.0000" in told
+    fitted = (out / "labels.csv").read_text().splitlines()[1::3]
+    assert printed.splitlines() == ["id,label", *fitted]
+    code, printed, _ = run(capsys, "predict", out, new, "--out", tmp_path / "n2.h5ad", "--json")
+    assert code == 0
+    column = anndata.read_h5ad(tmp_path / "n2.h5ad").obs["found"]
+    assert column.astype(int).tolist() == json.loads(printed)["labels"]
+    assert column.cat.categories.tolist() == ["0", "1", "2"]
+
+
+PREDICTING = [
+    (["out", "none.h5ad"], 3, "none.h5ad does not exist"),
+    (["out", "few.h5ad"], 3, "fitted to 5 columns of X_pca, and few.h5ad has 3"),
+    (["out", "raw.h5ad"], 3, "raw.h5ad: use_rep='X_pca' is not in obsm"),
+    (["out", "cells.h5ad", "--label-column", "no"], 3, "--label-column 'no' is not in obs"),
+    (["out", "cells.h5ad", "--out", "cells.h5ad"], 4, "cells.h5ad exists: pass --force"),
+    (["gone", "cells.h5ad"], 3, "gone does not exist: pass a model file"),
+    (["table", "cells.h5ad"], 3, "table was not fitted to an .h5ad file"),
+]
+
+
+def test_predicting_says_what_is_wrong(tmp_path, capsys, monkeypatch):
+    pytest.importorskip("typer")
+    monkeypatch.chdir(tmp_path)
+    adata = cells(graph=False)
+    adata.write_h5ad("cells.h5ad")
+    np.savetxt("table.csv", adata.obsm["X_pca"], delimiter=",")
+    assert run(capsys, "fit", "cells.h5ad", "--out", "out")[0] == 0
+    assert run(capsys, "fit", "table.csv", "--out", "table")[0] == 0
+    few = cells(graph=False)
+    few.obsm["X_pca"] = few.obsm["X_pca"][:, :3]
+    few.write_h5ad("few.h5ad")
+    cells(graph=False, pca=False).write_h5ad("raw.h5ad")
+    for words, code, sentence in PREDICTING:
+        left, _, error = run(capsys, "predict", *words)
+        assert left == code, words
+        assert sentence in " ".join(error.split()), words

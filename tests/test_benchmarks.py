@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from benchmarks import cells, series
 from benchmarks.kept import Kept
 from benchmarks.scoring import (
     Score,
@@ -206,3 +207,28 @@ def test_a_page_counts_what_is_right():
     assert "| separable groups | 1 of 3 (33.3%) |" in text
     assert "| ARI ≥ 0.9: confidence ≥ 0.9 | 1 of 2 (50.0%) |" in text
     assert "ValueError: no" in text
+
+
+def test_series_and_strings():
+    assert series.edits("kitten", "sitting") == 3
+    words, y = series.edited(np.random.default_rng(0))
+    stems = series.STEMS.split()
+    assert len(words) == len(y) == series.EACH * len(stems)
+    assert max(series.edits(w, stems[t]) for w, t in zip(words, y)) <= series.EDITS
+    X, doubled = series.twice(np.zeros((3, 24)), np.arange(3), np.random.default_rng(0))
+    assert X.shape == (6, 24)
+    assert doubled.tolist() == [0, 1, 2, 0, 1, 2]
+
+
+def test_medoids_of_copies():
+    places = np.repeat([0.0, 0.0, 9.0], 4)  # more medoids than places may be drawn
+    labels = series.k_medoids(np.abs(places[:, None] - places), 3)
+    assert len(set(zip(labels.tolist(), places.tolist()))) == 2
+
+
+@pytest.mark.parametrize("part", [series.BENCHMARK, cells.BENCHMARK])
+def test_pages_name_what_made_them(part):
+    text = part.page([["x"] * len(part.columns)])
+    assert f"`{part.command}` writes" in " ".join(text.split())
+    head, ruler, row = text.splitlines()[-3:]
+    assert head.count("|") == ruler.count("|") == row.count("|") == len(part.columns) + 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 
 import numpy as np
 import pandas as pd
@@ -103,6 +104,39 @@ def test_dialects_can_be_told(tmp_path):
     with pytest.raises(Refusal, match=r"column 'a' holds '1,250' in line 2 .*--decimal ,"):
         read(Input(quoted))
     np.testing.assert_array_equal(read(Input(quoted, decimal=",")).X, [[1.25, 1], [2.5, 7]])
+
+
+COLOGNE = "name;x\n" + "".join(f"Köln;{k}\n" for k in range(5))
+# name of the file, its bytes, what was told -> the sentence
+TOLD_WRONG = {
+    "UTF-8, is cp1252": ("a.csv", COLOGNE.encode("cp1252"), {"encoding": "utf-8"}, "line 2 is not"),
+    "ASCII, is UTF-8": (
+        "a.csv",
+        COLOGNE.encode(),
+        {"encoding": "ascii"},
+        "is not ascii text: pass",
+    ),
+    "half of UTF-16": ("a.csv", COLOGNE.encode("utf-16")[:-1], {}, "is not utf-16 text: pass"),
+    "transposed text": (
+        "a.csv",
+        b"g,s,t\nx,1,u\ny,3,5\n",
+        {"transpose": True},
+        "'u' in column 't'",
+    ),
+    "a sheet of text": ("a.csv", b"a,b\n1,2\n", {"sheet": "one"}, "--sheet is for .xlsx files"),
+    "text as Excel": ("a.xlsx", b"a,b\n1,2\n", {}, "is no .xlsx file: if it is text"),
+    "old Excel": ("a.xls", b"\xd0\xcf\x11\xe0", {}, "files ending in .xls are not read"),
+    "sep line alone": ("a.csv", b"sep=;\n", {}, "a.csv is empty"),
+    "no parquet": ("a.parquet", b"PAR1xx", {}, "cannot be read as parquet"),
+}
+
+
+@pytest.mark.parametrize("case", TOLD_WRONG)
+def test_what_does_not_fit_is_said(tmp_path, case):
+    name, content, told, sentence = TOLD_WRONG[case]
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(Refusal, match=re.escape(sentence)):
+        read(Input(str(tmp_path / name), **told))
 
 
 # first line and the lines below -> whether it is a header

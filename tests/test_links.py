@@ -6,10 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.datasets import make_blobs, make_moons
+from sklearn.metrics import adjusted_rand_score
 
 from convexcluster import ConvexClustering, KernelConvexClustering, Problem, load, solve
 from convexcluster.certificate.reduced import reduce
-from convexcluster.partition import canonical
+from convexcluster.certificate.space import Space
+from convexcluster.partition import canonical, fused, means
 from convexcluster.points import link
 from problems import assert_same_fit
 
@@ -176,6 +178,63 @@ def test_links_are_the_finest_partition_that_joins_groups_and_points(n, points, 
     for _ in range(len(reached)):
         reached = reached @ reached
     assert ((samples[:, None] == samples) == reached).all()
+
+
+def test_valleys_part_no_linked_samples():
+    """Two groups, each in a moon; then one group in both."""
+    rows, classes = make_moons(1200, noise=0.12, random_state=0)
+    groups = np.full(len(rows), -1)
+    for t in range(2):
+        groups[np.flatnonzero(classes == t)[:5]] = t
+    model = KernelConvexClustering().fit(rows, groups=groups)
+    assert (model.selection_.method, model.n_clusters_) == ("valleys", 2)
+    assert adjusted_rand_score(model.labels_, classes) > 0.95
+    groups[groups == 1] = 0
+    joined = KernelConvexClustering().fit(rows, groups=groups)
+    assert len(set(joined.labels_[groups == 0])) == 1
+
+
+def test_groups_are_proved_in_the_full_space():
+    groups = np.where(np.arange(len(X)) % 7 == 0, y, -1)
+    model = KernelConvexClustering().fit(X, groups=groups)
+    claimed = model.certificate_
+    assert model.n_clusters_ == 3
+    assert claimed.partition == "certified"
+    low, high = claimed.gamma_interval
+    links = link(groups, np.arange(len(X)))
+    embedding = KernelConvexClustering(embedding="exact").fit(X).embedding_
+    graph = model.graph_
+    for gamma in (1.001 * low, 0.999 * min(high, 1e3 * low)):
+        problem = Problem.of(embedding, graph.edges, graph.weights, gamma)
+        small = reduce(problem, links)
+        best = solve(small.Z, small.edges, small.weights, gamma, masses=small.masses, tol=1e-12)
+        found = fused(best.A, small.edges)[links]
+        np.testing.assert_array_equal(canonical(found), canonical(model.labels_))
+
+
+def test_questions_are_about_the_optimum_under_the_links(tmp_path):
+    groups = np.where(np.arange(len(X)) % 7 == 0, y, -1)
+    model = KernelConvexClustering().fit(X, groups=groups)
+    found, (low, high) = model.recovery(), model.certificate_.gamma_interval
+    assert found.gamma_low <= low * 1.001
+    assert found.gamma_high >= high * 0.999
+    assert model.robustness().each > 0
+    model.save(tmp_path / "model", path=True)
+    assert load(tmp_path / "model").recovery() == found
+    torn = np.where(np.arange(len(X)) == 0, 3, y)
+    assert "must be together" in model.recovery(torn).status
+    assert not hasattr(model.fit(X), "_links")
+
+
+def test_means_of_a_space_are_means():
+    rng = np.random.default_rng(0)
+    Z, masses, labels = rng.normal(size=(9, 3)), rng.uniform(0.5, 2, 9), rng.integers(4, size=9)
+    labels = canonical(labels)
+    space = Space.of_coordinates(Z).means(masses, labels)
+    small = means(Z - Z.mean(axis=0), masses, labels)
+    rows = np.arange(len(small))[::-1]
+    np.testing.assert_allclose(space.gram(rows, rows[:2]), small[rows] @ small[rows[:2]].T)
+    assert (space.sizes >= np.linalg.norm(small, axis=1)).all()
 
 
 @settings(deadline=None, max_examples=15)

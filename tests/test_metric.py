@@ -11,10 +11,11 @@ from scipy.spatial.distance import cdist
 from sklearn.datasets import load_iris, make_blobs, make_moons
 from sklearn.metrics import adjusted_rand_score, pairwise_distances
 from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.neighbors import kneighbors_graph
 
 import convexcluster
 from convexcluster import ConvexClustering, KernelConvexClustering, tune
-from convexcluster.kernels import METRICS, auto_bandwidth, resolve_kernel
+from convexcluster.kernels import METRICS, along_paths, auto_bandwidth, resolve_kernel
 from convexcluster.weights.neighbors import tied_distances, tied_points
 
 X, Y = make_moons(120, noise=0.05, random_state=0)
@@ -176,6 +177,40 @@ def test_tuning_over_metrics():
     assert set(result.table["metric"]) == {"euclidean", "cosine"}
 
 
+NEAR = kneighbors_graph(X, 12, mode="distance")
+
+
+def test_sparse_distances_are_the_edges_of_a_graph():
+    """Neighbours are those of all distances; the kernel is that of the shortest paths."""
+    whole = KernelConvexClustering(2, metric="precomputed").fit(D)
+    with pytest.warns(UserWarning, match="not positive semi-definite"):  # as paths are not
+        some = KernelConvexClustering(2, metric="precomputed").fit(NEAR)
+    np.testing.assert_array_equal(some.labels_, whole.labels_)
+    np.testing.assert_array_equal(some.graph_.edges, whole.graph_.edges)
+    np.testing.assert_allclose(some.graph_.weights, whole.graph_.weights)
+    np.testing.assert_array_equal(some.predict(D), some.labels_)
+    assert some.certificate_.relative_gap <= 1e-6
+    with pytest.raises(ValueError, match="new samples need theirs to every training sample"):
+        some.predict(NEAR)
+
+
+def test_shortest_paths():
+    edges = np.array([[0, 1], [1, 2], [2, 0], [3, 4]]).T
+    given = sparse.coo_array(([1.0, 2.0, 9.0, 0.0], edges), shape=(5, 5))
+    with pytest.warns(UserWarning, match="2 parts, between which none is given"):
+        full = along_paths(given)
+    near = [[0.0, 1.0, 3.0], [1.0, 0.0, 2.0], [3.0, 2.0, 0.0]]
+    np.testing.assert_array_equal(full[:3, :3], near)  # 9 is longer than 1 + 2
+    np.testing.assert_array_equal(full[3:, 3:], np.zeros((2, 2)))  # a stored 0 is an edge
+    np.testing.assert_array_equal(full[:3, 3:], np.full((3, 2), 6.0))
+
+
+def test_three_samples_with_sparse_distances():
+    given = sparse.coo_array(([1.0, 9.0], ([0, 1], [1, 2])), shape=(3, 3))
+    model = KernelConvexClustering(2, metric="precomputed").fit(given)
+    assert model.labels_.tolist() == [0, 0, 1]
+
+
 ASYMMETRIC = D + np.triu(D)
 REFUSED = {
     "a kernel": (rbf_kernel(X), {}, 'looks like similarities .*pass kernel="precomputed"'),
@@ -183,7 +218,15 @@ REFUSED = {
     "negative": (-D, {}, r"distances must be ≥ 0: X holds -[0-9.]+ in row 0, column 1"),
     "asymmetric": (ASYMMETRIC, {}, r"distances must be symmetric: .*\(D \+ D\.T\) / 2"),
     "own distance": (D + np.eye(120), {}, "must be 0 between a sample and itself"),
-    "sparse": (sparse.csr_array(np.where(D < 1, D, 0)), {}, "make a graph but no kernel"),
+    "sparse features": (
+        sparse.csr_array(X),
+        {},
+        r"distances must be square \(n × n\), got 120 × 2",
+    ),
+    "sparse, negative": (NEAR * -1, {}, r"distances must be ≥ 0: X holds -[0-9.]+ in row \d+, col"),
+    "sparse, asymmetric": (NEAR + sparse.triu(NEAR), {}, "a pair is stored twice in X, with two"),
+    "sparse, own distance": (NEAR + sparse.eye_array(120) * 0.1, {}, "a sample and itself"),
+    "a sparse kernel": (sparse.csr_array(rbf_kernel(X)), {}, "looks like similarities"),
     "two matrices": (D, {"kernel": "precomputed"}, "two readings of one matrix"),
     "no kernel of a distance": (D, {"kernel": "cosine"}, "'cosine' is no function of a distance"),
     "a callable kernel": (D, {"kernel": rbf_kernel}, "is no function of a distance"),

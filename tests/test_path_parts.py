@@ -374,3 +374,47 @@ def test_surroundings_are_the_clusters_two_edges_away():
     labels = np.array([0, 1, 1, 2, 3, 3, 4, 5, 6, 6])
     near = surroundings(level, labels, 7, opened)
     np.testing.assert_array_equal(np.flatnonzero(near), [4, 5, 6])
+
+
+@pytest.fixture(scope="module")
+def touching():
+    """Two groups that touch; edges between them have a thousandth of their weight."""
+    X, _ = make_blobs(600, centers=[[0, 0], [3, 0]], random_state=0)
+    edges, _ = knn_edges(X, 6)
+    y = X[:, 0] > 1.5
+    across = y[edges[:, 0]] != y[edges[:, 1]]
+    assert across.sum() > 5
+    return X, y, edges, np.where(across, 1e-3, 1.0)
+
+
+def test_an_outline_reaches_a_large_first_gamma_over_rungs(touching, monkeypatch):
+    X, _, edges, weights = touching
+    full = solve_path(X, edges, weights, [20.0], tol=1e-6, certify="path")
+    assert full.certified.all()
+    seen = []
+
+    def noted(level, *given, **options):
+        seen.append(level.n)
+        return solve_top(level, *given, **options)
+
+    monkeypatch.setattr(engine, "solve_top", noted)
+    path = solve_path(X, edges, weights, [20.0], tol=1e-6, certify=False)
+    assert seen[0] == 600  # a trial on all samples
+    assert seen[-1] < 100  # the first γ itself, on what fused on the rungs
+    np.testing.assert_array_equal(path.labels(step=0), full.labels(step=0))
+    assert len(path.merges) == 600 - path.n_clusters[0]
+    assert (path.fusion_values < 19.0).mean() > 0.9  # not all at the first γ
+
+
+def test_on_rungs_nothing_fuses_along_weak_edges(touching):
+    X, y, edges, weights = touching
+    tail, head = (np.ascontiguousarray(e) for e in edges.T)
+    base = Level.of(tail, head, weights, np.ones(600), X - X.mean(axis=0), np.zeros((len(tail), 2)))
+    parts = levels.strong_parts(base, engine.STRONG)
+    strong = weights == 1.0
+    assert (parts[tail[strong]] == parts[head[strong]]).all()
+    assert all(len(set(y[parts == t])) == 1 for t in np.unique(parts))
+    base.refresh()
+    apart = parts[tail] != parts[head]
+    found = solve_top(base, 1e6 * weights, 1e-3, apart=apart)  # γ at which all fuses
+    np.testing.assert_array_equal(found.labels, parts)

@@ -4,10 +4,12 @@ from functools import partial
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from sklearn.datasets import make_blobs, make_moons
 
 from convexcluster import ConvexClustering, KernelConvexClustering, Problem, solve
-from convexcluster.certificate import recovery, robustness
+from convexcluster.certificate import recovery, robustness, solution_radius
 from convexcluster.partition import canonical, fused
 from convexcluster.solvers import solve_problem
 from test_proof import connected
@@ -61,9 +63,84 @@ def test_sufficient_is_inside_proved_is_inside_necessary(seed):
     if found.sufficient is not None:
         assert found.gamma_low <= found.sufficient[0]
         assert found.sufficient[1] <= found.gamma_high
-    for gamma in (found.gamma_low * 1.0001 + 1e-12, 0.9999 * min(found.gamma_high, 1e6)):
+    for gamma in (found.gamma_low * 1.01 + 1e-12, 0.99 * min(found.gamma_high, 1e6)):
         best = SHARP(problem.at(gamma))
         np.testing.assert_array_equal(fused(best.A, problem.edges), canonical(truth))
+
+
+SHAPES = "path", "star", "random"
+
+
+def degenerate(shape, seed):
+    """Copies, masses over two decades, singletons, on a path, a star or a random graph; labels."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 9))
+    Z = rng.normal(size=(n, 2))[rng.integers(n, size=n)]  # copies
+    labels = np.sort(rng.integers(max(1, n // 2), size=n))
+    Z = Z + 6.0 * rng.normal(size=(n, 2))[labels]
+    if shape == "path":
+        edges = np.column_stack([np.arange(n - 1), np.arange(1, n)])
+    elif shape == "star":
+        edges = np.column_stack([np.zeros(n - 1, dtype=int), np.arange(1, n)])
+        labels = np.where(rng.random(n) < 0.6, labels[0], np.arange(n) + n)  # leaves are single
+    else:
+        edges = connected(rng, n, 3 * n)
+    weights = 10.0 ** rng.uniform(-2, 1, len(edges))
+    return Problem.of(Z, edges, weights, 0.0, 10.0 ** rng.uniform(-1, 1, n)), canonical(labels)
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.sampled_from(SHAPES), st.integers(0, 10**6))
+def test_ranges_of_degenerate_problems_are_nested(shape, seed):
+    """sufficient ⊂ proved ⊂ necessary, and a solver with its radius agrees at both ends."""
+    problem, labels = degenerate(shape, seed)
+    found = recovery(problem, labels, solve=SHARP)
+    if found.status.startswith(("refuted", "not found")):
+        assert np.isnan(found.gamma_low)
+        return
+    low, high = found.gamma_low, found.gamma_high
+    assert found.necessary[0] <= low * (1 + 1e-9)
+    assert high <= found.necessary[1] * (1 + 1e-9)
+    if found.sufficient is not None:
+        assert low <= found.sufficient[0] * (1 + 1e-9)
+        assert found.sufficient[1] <= high * (1 + 1e-9)
+    i, j = problem.edges.T
+    for gamma in (low, np.sqrt(max(low, 1e-6) * min(high, 1e6)), min(high, 1e6) * (1 - 1e-9)):
+        if not low <= gamma < high or gamma == 0:
+            continue
+        here = problem.at(float(gamma))
+        best = SHARP(here)
+        far = solution_radius(here, best) * np.sqrt(1 / problem.masses[i] + 1 / problem.masses[j])
+        apart = np.linalg.norm(best.A[i] - best.A[j], axis=1)
+        assert (apart[labels[i] == labels[j]] <= far[labels[i] == labels[j]] + 1e-12).all()
+        if found.sufficient and found.sufficient[0] * 1.01 < gamma < 0.99 * found.sufficient[1]:
+            assert (fused(best.A, problem.edges) == labels).all()
+
+
+def test_the_inside_is_covered():
+    """Without it the ends alone are claimed; every γ between them then has the labels."""
+    X, y = make_moons(120, noise=0.05, random_state=0)
+    model = KernelConvexClustering(gamma=1.0).fit(X)
+    ends, found = model.recovery(y), model.recovery(y, inside=True)
+    assert ends.status == "certified at both ends"
+    assert found.status == "proved throughout"
+    assert found.sufficient == (found.gamma_low, found.gamma_high)
+    assert found.sufficient[0] < ends.sufficient[0]
+    assert found.gamma_low <= ends.gamma_low * 1.011
+    assert "above: the clusters of samples" in found.blocking
+    graph, Z = model.graph_, KernelConvexClustering(embedding="exact").fit(X).embedding_
+    for gamma in np.geomspace(found.gamma_low, 0.99 * ends.sufficient[0], 4):
+        best = SHARP(Problem.of(Z, graph.edges, graph.weights, float(gamma)))
+        np.testing.assert_array_equal(fused(best.A, graph.edges), canonical(y))
+
+
+def test_a_refutation_names_the_gammas_that_it_would_need():
+    X, y = make_moons(120, noise=0.05, random_state=0)
+    wrong = np.where(np.arange(120) == 7, 1 - y, y)
+    found = KernelConvexClustering(gamma=1.0).fit(X).recovery(wrong)
+    low, high = found.necessary
+    connected_in_graph = f"refuted: it would need γ ≥ {low:.4g} and γ < {high:.4g}"
+    assert found.status in (connected_in_graph, f"refuted: {found.blocking}")
 
 
 @pytest.mark.parametrize("seed", range(12))

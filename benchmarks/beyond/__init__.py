@@ -1,1 +1,1 @@
-"""Beyond the paper: feature weights, several kernels, must-link, each against what it replaces."""
+"""Beyond the paper: recovery, feature weights, several kernels, links, against rivals."""

@@ -18,7 +18,7 @@ from convexcluster.certificate.reduced import reduce
 from convexcluster.kernels import SumKernel
 from convexcluster.partition import canonical
 
-from . import data
+from . import data, ranges
 from .sparse_kmeans import best
 
 # The methods were made with 0, 1, 10 and 11; they had not seen the others.
@@ -50,6 +50,14 @@ def cases() -> Iterator[Case]:
     for name in LINKED:
         for seed in SEEDS:
             yield Case("links", name, seed, lambda n=name, s=seed: links(n, s))
+    for name, (_, seeds) in ranges.PROBLEMS.items():
+        for seed in seeds:
+            yield Case("recovery", name, seed, lambda n=name, s=seed: ranges.recovery(n, s))
+    for name in ("moons", "rings", "blobs"):
+        seed = ranges.PROBLEMS[name][1][0]
+        yield Case("refuted", name, seed, lambda n=name, s=seed: ranges.refuted(n, s))
+    for n in ranges.LARGE:
+        yield Case("large", f"moons of {n:,}", 0, lambda n=n: ranges.large(n))
     for name in data.VIEWS:
         for seed in SEEDS:
             yield Case("views", name, seed, lambda n=name, s=seed: views(n, s))

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from matplotlib.patches import Circle
 from sklearn.datasets import make_blobs
 
 from convexcluster import KernelConvexClustering, features
@@ -13,13 +14,14 @@ from convexcluster.plots import FeatureWeightsDisplay
 from convexcluster.plots.appearance import COLOURS, INK, MARKERS, tidy
 from convexcluster.reproduce.writing import figure, save_figure
 
-from . import data
+from . import data, ranges
 from .cases import UNSEEN, views
 
 
 def draw(folder: Path) -> None:
     """All of them."""
-    for name, make in (("links", _links), ("views", _views), ("features", _features)):
+    made = {"recovery": _recovery, "robustness": _robustness, "links": _links}
+    for name, make in (made | {"views": _views, "features": _features}).items():
         save_figure(make(), folder / f"beyond-{name}.png")
 
 
@@ -28,6 +30,41 @@ def _scatter(ax: Any, X: np.ndarray, labels: np.ndarray, title: str) -> None:
         style = {"c": COLOURS[t % len(COLOURS)], "marker": MARKERS[t % len(MARKERS)], "s": 14}
         ax.scatter(*X[labels == t].T, **style)
     tidy(ax, title, "", "")
+
+
+def _recovery() -> Any:
+    made, ax = figure(1, 1, 8, 3.4)
+    names = [name for name, (_, seeds) in ranges.PROBLEMS.items() if len(seeds) > 1]
+    names.append("iris, two clusters")
+    for place, name in enumerate(names):
+        found = ranges.recovery(name, ranges.PROBLEMS[name][1][-1])
+        rows = ("necessary", found["necessary"]), ("proved ends", found["ends"])
+        rows += (("sufficient", found["sufficient"] or found["inside"] or (1, 1)),)
+        for rank, (what, (low, high)) in enumerate(rows):
+            label = what if place == 0 else None
+            at = [place + 0.25 * (1 - rank)] * 2
+            ax.plot([low, high], at, lw=6, solid_capstyle="butt", c=COLOURS[rank], label=label)
+    ax.set_xscale("log")
+    ax.set_yticks(range(len(names)), names)
+    ax.legend(frameon=False, fontsize=8)
+    tidy(ax, "labels are the clusters of the optimum", "γ", "")
+    return made
+
+
+def _robustness() -> Any:
+    X, _ = ranges.moons(UNSEEN[0])
+    model = KernelConvexClustering().fit(X)
+    held = model.robustness()
+    reach = held.in_input(float(model.kernel_.params["bandwidth"]))
+    made, ax = figure(1, 1, 7, 4)
+    _scatter(ax, X, model.labels_, f"every sample may move by {reach:.3f} at once")
+    for x in X:
+        ax.add_patch(Circle(x, reach, fill=False, edgecolor=INK, lw=0.3))
+    if held.weakest is not None:
+        ax.plot(*X[list(held.weakest)].T, c=INK, lw=2, label="weakest edge")
+        ax.legend(frameon=False, fontsize=8)
+    ax.set_aspect("equal")
+    return made
 
 
 def _links() -> Any:

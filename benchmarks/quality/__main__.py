@@ -1,8 +1,9 @@
 """`python -m benchmarks.quality [PART …]`: how good the clusters are, in tables.
 
-Parts: real, held-out, toys, noise, tune, ceiling; all by default. Each prints its table and writes
-benchmarks/out/quality-PART.{json,md}, and a picture where it compares methods. k-means, spectral
-clustering and Ward are given the true number of clusters.
+Parts: front, real, held-out, toys, noise, tune, ceiling; all by default. Each prints its table and
+writes benchmarks/out/quality-PART.{json,md}, and a picture where it compares methods. k-means,
+spectral clustering and Ward are given the true number of clusters. `front` is defaults against
+defaults: it rewrites the table of README.md and docs/comparison-results.md.
 """
 
 from __future__ import annotations
@@ -48,7 +49,11 @@ def compared(part: Part) -> list[Row]:
     """The rows of a part that compares methods, else none."""
     sets = part.figures.values() if isinstance(part.figures, dict) else [part.figures]
     rows = [row for some in sets for row in some]
-    return rows if rows and isinstance(rows[0], dict) and "method" in rows[0] else []
+    return (
+        rows
+        if rows and isinstance(rows[0], dict) and "nmi" in rows[0] and "method" in rows[0]
+        else []
+    )
 
 
 def options_of(arguments: list[str] | None = None) -> argparse.Namespace:

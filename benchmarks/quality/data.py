@@ -48,11 +48,9 @@ SHEAR = np.array([[0.6, -0.6], [-0.4, 0.8]])
 SCALES = {"blobs": (1.0, 1.0, 1.0), "varied": (1.0, 2.5, 0.5), "anisotropic": (1.0, 1.0, 1.0)}
 
 
-def groups(name: str, seed: int) -> Pair:
+def groups(name: str, seed: int, n: int = 400) -> Pair:
     """Three normal groups: alike, of different scales, or sheared."""
-    X, y = datasets.make_blobs(400, centers=CENTERS, cluster_std=SCALES[name], random_state=seed)[
-        :2
-    ]
+    X, y = datasets.make_blobs(n, centers=CENTERS, cluster_std=SCALES[name], random_state=seed)[:2]
     return (X @ SHEAR if name == "anisotropic" else X), y
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from argparse import Namespace
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from sklearn.metrics import normalized_mutual_info_score
 
 from convexcluster import KernelConvexClustering, tune
 
+from . import front
 from .data import NOISE, PAPER, SCALES, TOYS, Pair, groups, likeliest, real
 from .held_out import further, held_out
 from .methods import Row, markdown, score, score_all, table_of_seeds, table_of_sets, tell
@@ -116,7 +117,17 @@ def ceiling_part(options: Namespace) -> Part:
     return Part(title, figures, markdown(["toy", "mean NMI", "least"], lines))
 
 
+def front_part(options: Namespace) -> Part:
+    """Defaults against defaults: the table of README and its page, rewritten by a whole run."""
+    figures = front.figures(options.sets, options.seeds)
+    if not options.sets:
+        front.publish(figures)
+    title = f"Defaults against defaults, {options.seeds} draws of the drawn sets"
+    return Part(title, [asdict(row) for row in figures.rows], figures.tables())
+
+
 PARTS: dict[str, Callable[[Namespace], Part]] = {
+    "front": front_part,
     "real": real_part,
     "held-out": held_out_part,
     "toys": toys_part,

@@ -27,12 +27,12 @@ from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .answers import Answers
-from .certificate import of_rows
+from .certificate import Certificate, of_rows
 from .certificate.margins import Robustness
 from .certificate.ranges import Recovery
 from .fit import Fit, fit
 from .graph import Graph
-from .kernels import Kernel
+from .kernels import Kernel, along_paths
 from .labels import cut, dual_coefficients
 from .numerics.threads import interruptible
 from .partition import by_size, means
@@ -75,8 +75,9 @@ class KernelConvexClustering(
     metric : str or callable
         Distance between samples, for the graph, for ``predict`` and for the kernels of a distance
         (rbf, laplacian, matern): a name of ``convexcluster.kernels.METRICS``, a function of two
-        rows, or "precomputed", where X holds distances. "auto" is Euclidean for at most three
-        features, Manhattan for the graph of more, and what the kernel's formula says.
+        rows, or "precomputed", where X holds distances: all of them, or in a sparse matrix those
+        between neighbours, along which the others are measured. "auto" is Euclidean for at most
+        three features, Manhattan for the graph of more, and what the kernel's formula says.
     feature_weights : array-like of shape (n_features,), optional
         θ ≥ 0, up to a factor: how much each feature counts in the distances of the kernel and of
         the graph, Σ θ_f (x_f − y_f)² with rbf and linear, ``Σ θ_f |x_f − y_f|`` with laplacian, in
@@ -193,6 +194,15 @@ class KernelConvexClustering(
     >>> model.certificate_.relative_gap <= 1e-6
     True
     """
+
+    # scikit-learn has no types, so that what is not named here would be Any.
+    gamma_: float
+    centroids_: Floats
+    dual_coef_: Floats
+    selection_: Selection
+    certificate_: Certificate
+    n_iter_: int
+    n_features_in_: int
 
     def __init__(
         self,
@@ -440,7 +450,9 @@ class KernelConvexClustering(
         """Fit and return ``labels_``."""
         return self.fit(X, y, sample_weight, groups=groups).labels_
 
-    def recovery(self, labels: ArrayLike | None = None, near: float | None = None) -> Recovery:
+    def recovery(
+        self, labels: ArrayLike | None = None, near: float | None = None, inside: bool = False
+    ) -> Recovery:
         """For which γ the exact optimum has the clusters ``labels``, in the full kernel space.
 
         Parameters
@@ -449,6 +461,8 @@ class KernelConvexClustering(
             Labels that you bring, e.g. known classes; those of the fit by default.
         near : float, optional
             A γ at which they are thought to be clusters.
+        inside : bool
+            Whether to prove all γ between the ends as well, up to a hundredth inside each of them.
 
         Returns
         -------
@@ -459,7 +473,7 @@ class KernelConvexClustering(
         from .points.questions import recovery
 
         check_is_fitted(self)
-        return recovery(self, labels, near)
+        return recovery(self, labels, near, inside)
 
     def robustness(self, gamma: float | None = None) -> Robustness:
         """By how much data, weights and γ may change with the clusters proved to stand.
@@ -611,6 +625,13 @@ def check_rows(model: Any, X: Any, *, reset: bool = True) -> Any:
             raise ValueError(
                 f"X holds NaN or infinity in row {row}, column {column}: impute or drop it first"
             )
+        if str(model.metric).lower() == "precomputed":
+            if reset:
+                return along_paths(entries)
+            raise ValueError(
+                "a sparse X holds some of the distances: new samples need theirs to every training "
+                "sample"
+            )
         # so few columns are points of the plane or of space, and hardly sparse
         return entries.toarray() if entries.shape[1] <= FEW_FEATURES else X
     remedy = f"; {PIPELINE.format(model=name)} fills in what is missing"
@@ -661,12 +682,14 @@ def keep(model: Any, found: Fit, index: Ints, weight: Floats, rows: Ints) -> Any
         "_vote": found.vote,
         "_n_features_out": int(labels.max()) + 1,
     }
+    if found.links is not None:
+        kept["_links"] = found.links
     if found.coarsening is not None:
         kept["points_"], kept["coarsening_"] = replace(points, index=None), found.coarsening
     if unit != Unit():
         one = isinstance(model.gamma, Real) or model.labels == "agglomerative"
         kept = {**unit.report(kept, one, model.labels == "fusion"), "_unit": unit}
-    stale = ("points_", "coarsening_", "point_labels_", "_columns", "_ids", "_unit")
+    stale = ("points_", "coarsening_", "point_labels_", "_columns", "_ids", "_unit", "_links")
     own = {name: value for name, value in model.__dict__.items() if name not in stale}
     model.__dict__ = own | kept
     return model
@@ -684,7 +707,7 @@ def _coefficients(found: Fit) -> Floats:
     """β of every point: those of the proof, or those that follow from the centroids."""
     if found.centroids is None:
         return dual_coefficients(found.problem, found.solution.A, found.labels)
-    return found.centroids.coefficients(found.labels, found.points.masses)
+    return found.centroids.coefficients(found.labels, found.problem.masses)
 
 
 def _warn(found: Fit, model: Any) -> None:

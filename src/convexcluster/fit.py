@@ -31,7 +31,7 @@ from .stages.error import coarsening_error, is_bearable
 from .stages.path import gap_to_reach, run_path, solve_chosen
 from .stages.penalty import build_penalty, make_vote, nearest_points
 from .stages.points import graph_of_rows, in_units, make_points
-from .stages.proof import Proof, prove_choice, proved, solution_of
+from .stages.proof import prove_choice, proved, solution_of
 
 # Cells that may be added where their error is too large, as a share of those there are: the path on
 # them takes as much longer.
@@ -133,8 +133,8 @@ def fit(rows: Rows, settings: Settings, groups: Ints | None = None) -> Fit:
     links = None if groups is None or points.index is None else link(groups, points.index)
     while True:
         nearest = nearest_points(points, own, settings)
-        found = find_valleys(points, own, nearest, settings) if links is None else None
-        graph, wide = build_penalty(points, own, settings, nearest, found)
+        found = find_valleys(points, own, nearest, settings, links)
+        graph, wide = build_penalty(points, own, settings, nearest, found, links)
         problem = Problem(points.Z, graph.edges, graph.weights, 0.0, points.masses)
         if links is not None:
             problem = reduce(problem, links)
@@ -149,12 +149,10 @@ def fit(rows: Rows, settings: Settings, groups: Ints | None = None) -> Fit:
         if links is None:
             choice = with_copies(choice, points, settings)
         settings.stage("proof")
-        proof = Proof()
-        if links is None:  # the full space knows rows, not means of groups
-            choice, proof = prove_choice(points, graph, path, choice, settings)
+        choice, proof = prove_choice(points, problem, path, choice, settings, links)
         problem = problem.at(choice.gamma)
         if proof.centroids is not None:
-            solution = solution_of(proof.centroids, points, problem)
+            solution = solution_of(proof.centroids, problem)
         elif solution is None:
             solution = solve_chosen(problem, path, choice, tol, settings)
         error = coarsening_error(rows, points, wide, problem, solution)

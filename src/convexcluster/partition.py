@@ -28,6 +28,18 @@ def canonical(labels: np.ndarray) -> Ints:
     return ranks(np.argsort(start))[inverse.ravel()]
 
 
+def check_labels(labels: object, n: int) -> Ints:
+    """Labels as canonical whole numbers, or a sentence about what is wrong with them."""
+    found = np.asarray(labels)
+    if found.shape != (n,):
+        raise ValueError(f"labels must have shape ({n},), one for each sample: got {found.shape}")
+    if found.dtype.kind not in "biuf" or not np.isfinite(found).all():
+        raise ValueError("labels must be whole numbers ≥ 0")
+    if (found < 0).any() or (found != np.floor(found)).any():
+        raise ValueError("labels must be whole numbers ≥ 0")
+    return canonical(found)
+
+
 def by_size(labels: Ints, masses: Floats) -> Ints:
     """Renumber clusters by falling mass; ties keep their order."""
     return ranks(np.argsort(-np.bincount(labels, masses), kind="stable"))[labels]

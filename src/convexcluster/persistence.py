@@ -94,6 +94,7 @@ WITH_PATH = {
     "dual_coef_": np.ndarray,
     "points_": Points,
     "coarsening_": CoarseningError,
+    "_links": np.ndarray,
 }
 
 

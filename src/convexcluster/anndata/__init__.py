@@ -114,7 +114,7 @@ def clustered(
     _check(adata, key_added, parameters)
     restrict_to, n_pcs = where.get("restrict_to"), where.get("n_pcs")
     members, named = _restricted(adata, restrict_to)
-    X, place = _representation(adata, where.get("use_rep"), n_pcs)
+    X, place = representation(adata, where.get("use_rep"), n_pcs)
     graph, source = _graph(adata, where, parameters)
     if restrict_to is not None:
         X = X[members]
@@ -155,7 +155,7 @@ def _check(adata: Any, key: Any, parameters: Mapping[str, Any]) -> None:
             raise TypeError(f"cluster has no parameter {name!r}, nor has KernelConvexClustering")
 
 
-def _representation(adata: Any, use_rep: str | None, n_pcs: int | None) -> tuple[Any, str]:
+def representation(adata: Any, use_rep: str | None, n_pcs: int | None) -> tuple[Any, str]:
     """Rows that are clustered, and where they are."""
     place = use_rep or ("X_pca" if "X_pca" in adata.obsm else "X")
     if place != "X" and place not in adata.obsm:

@@ -61,6 +61,12 @@ class Claim:
     reason: str = ""
     proviso: str = ""
 
+    @classmethod
+    def of_nothing(cls, space: Space, labels: Ints, gamma: float, reason: str = "") -> Claim:
+        """That nothing is proved of the labels as clusters."""
+        none = np.zeros(int(labels.max()) + 1, dtype=bool)
+        return cls(gamma, None, False, none, reason=reason, proviso=space.proviso)
+
 
 @dataclass(frozen=True, slots=True)
 class Centroids:
@@ -120,6 +126,7 @@ def prove_labels(
     likely: Floats | None = None,
     movable: bool = True,
     solve: Callable[[Problem], Solution] | None = None,
+    jobs: int = 1,
 ) -> Claim:
     """Prove as much as holds about ``labels``.
 
@@ -141,6 +148,8 @@ def prove_labels(
         Whether γ may be another than ``gamma``.
     solve : callable, optional
         Solves a problem to a small gap: finds flows where corrections do not.
+    jobs : int
+        Threads.
 
     Examples
     --------
@@ -150,12 +159,11 @@ def prove_labels(
     >>> np.round(claim.interval, 3)  # Σ w of the bridge is 0.1: 9·2·2/(4·0.1)
     array([ 0.526, 90.   ])
     """
-    k = int(labels.max()) + 1
-    nothing = Claim(gamma, None, False, np.zeros(k, dtype=bool), proviso=space.proviso)
+    k, nothing = int(labels.max()) + 1, Claim.of_nothing(space, labels, gamma)
     at = layout(graph.edges, labels)
     if at is None:
         return replace(nothing, reason="a cluster is not connected in the graph")
-    proof = Proof(space, graph.edges, graph.weights, masses, labels, at)
+    proof = Proof(space, graph.edges, graph.weights, masses, labels, at, jobs)
     low, high = interval(proof)
     if low < high:
         gamma = pick(low, high, gamma, gammas, movable)

@@ -110,10 +110,12 @@ def prove_cores(
     gamma: float,
     fused: Ints,
     solve: Callable[[Problem], Solution] | None = None,
+    jobs: int = 1,
 ) -> Cores | None:
     """Prove the cores of ``labels`` at γ from a guess of the clusters there; None if none are.
 
-    ``solve`` solves a problem to a small gap; without it the guess is all there is.
+    ``solve`` solves a problem to a small gap; without it the guess is all there is. Clusters go
+    side by side on ``jobs`` threads.
     """
     best: Cores | None = None
     for _ in range(GUESSES):
@@ -121,7 +123,7 @@ def prove_cores(
         at = layout(graph.edges, fused)
         if at is None:
             break
-        proof = Proof(space, graph.edges, graph.weights, masses, fused, at)
+        proof = Proof(space, graph.edges, graph.weights, masses, fused, at, jobs)
         found = proof.state(gamma)
         if found is not None and found[0].differ:
             proved, whole, pieces = _contractible(proof, found[0], solve)
@@ -154,9 +156,8 @@ def _contractible(
     sizes = np.diff(proof.at.places)
     least = np.minimum.reduceat(proof.masses, proof.at.places[:-1])
     single = sizes == 1
-    holding: dict[int, Held | None] = {
-        t: None if single[t] else hold(proof, t, state, solve) for t in range(k)
-    }
+    held = proof.each(lambda t: None if single[t] else hold(proof, t, state, solve))
+    holding: dict[int, Held | None] = dict(enumerate(held))
     missed = np.zeros(k)
     for t, found in holding.items():
         if not single[t]:
@@ -207,6 +208,10 @@ def _distinct(proof: Proof, state: State, radius: float, inside: Bools, sizes: I
 # worth a try and a proof enough. More tries cost a second each on 2,000 samples.
 TRIED, ENOUGH = 2, 0.9
 
+# Least share of all samples that a guess must promise. With less, most samples are in no core, and
+# looking for cores takes longer than all the rest of a fit; more would leave out sets of digits.
+PROMISED = 0.6
+
 # Points and clusters up to which cores are looked for: flows have as many dimensions as a cluster
 # has samples, and each cluster is solved by itself.
 MOST_POINTS, MOST_CLUSTERS = 2_500, 100
@@ -219,6 +224,7 @@ def best_cores(
     labels: Ints,
     guesses: Iterable[tuple[float, Ints]],
     solve: Callable[[Problem], Solution] | None = None,
+    jobs: int = 1,
 ) -> Cores | None:
     """The cores of ``labels`` with the most mass that are proved at one of the γ of ``guesses``.
 
@@ -232,12 +238,13 @@ def best_cores(
         if 1 < k <= MOST_CLUSTERS and gamma > 0:
             inside = core_of(labels, fused, np.ones(k, dtype=bool), masses)
             ranked.append((float(masses[inside].sum()), gamma, fused))
-    hope = ENOUGH * max((row[0] for row in ranked), default=0.0)
+    most = max((row[0] for row in ranked), default=0.0)
+    hope = ENOUGH * most if most >= PROMISED * float(masses.sum()) else np.inf
     # of those that promise nearly the most the largest γ first, which holds what was fused early
-    ranked = sorted((row for row in ranked if row[0] >= hope > 0), key=lambda row: -row[1])
+    ranked = sorted((row for row in ranked if row[0] >= hope), key=lambda row: -row[1])
     best, most = None, 0.0
     for promised, gamma, fused in ranked[:TRIED]:
-        found = prove_cores(space, graph, masses, labels, gamma, fused, solve)
+        found = prove_cores(space, graph, masses, labels, gamma, fused, solve, jobs)
         mass = 0.0 if found is None else float(masses[found.inside].sum())
         if mass > most:
             best, most = found, mass

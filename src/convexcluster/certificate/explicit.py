@@ -43,9 +43,10 @@ CORRECTIONS, FEW_CORRECTIONS = 40, 8
 # Samples up to which a solver is asked: 400 take a fifth of a second, 1,000 many seconds.
 MOST_SOLVED = 600
 
-# Shares of the capacity that a solver may use. The first leaves slack for what is not known of the
-# demand; clusters that need more are on the verge, and the last share shows how they fall apart.
-SHARES = 0.97, 1.0
+# Shares of the capacity that a solver may use. All of it shows whether a cluster falls apart, and
+# into what; a little less leaves slack for what is not known of the demand. Of clusters on the
+# verge, which need more than that, the flow at all of the capacity is kept.
+ALL, LESS = 1.0, 0.97
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +95,15 @@ class Held:
 
 
 def hold(
-    proof: Proof, t: int, state: State, solve: Callable[[Problem], Solution] | None = None
+    proof: Proof,
+    t: int,
+    state: State,
+    solve: Callable[[Problem], Solution] | None = None,
+    share: float = 1.0,
 ) -> Held | None:
     """A corrected flow of cluster t at the γ of a state; None if it is too large.
+
+    It fills no edge by more than ``share``, up to what is left for slack to absorb.
 
     Where corrections do not find one, ``solve`` may: the dual of the problem whose samples are
     b_i/m_i is a flow, and capacities a little smaller leave slack on every edge.
@@ -125,18 +132,22 @@ def hold(
     c = gamma * own.w
     one, nothing = np.zeros(own.n, dtype=np.int64), np.zeros((len(c), b.shape[1]))
     rounds = CORRECTIONS if solve is None or own.n > MOST_SOLVED else FEW_CORRECTIONS
-    best = _measured(own, c, b, lost, route(own.edges, c, b, one, m, nothing, rounds))
+    best = _measured(own, c, b, lost, route(own.edges, share * c, b, one, m, nothing, rounds))
     if solve is None or best.holds(proof, t, gamma, turn) or own.n > MOST_SOLVED:
         return best
-    for share in SHARES:
-        solution = solve(Problem(b / m[:, None], own.edges, own.w, share * gamma, m))
+    parts = None
+    for part in (ALL, LESS):
+        solution = solve(Problem(b / m[:, None], own.edges, own.w, part * share * gamma, m))
         found = _measured(own, c, b, lost, solution.Lam)
         if found.missing - found.room < best.missing - best.room:
             best = found
+        if part * share == ALL:
+            parts = fused(solution.A, own.edges)
         if best.missing <= best.room:
             return best
-        parts = fused(solution.A, own.edges)
-    return replace(best, parts=parts if parts.any() else None)
+        if parts is not None and parts.any():
+            break
+    return replace(best, parts=parts if parts is not None and parts.any() else None)
 
 
 def _measured(own: Inside, c: Floats, b: Floats, lost: float, flow: Floats) -> Held:

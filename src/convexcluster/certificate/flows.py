@@ -8,6 +8,7 @@ flow is Λ + diag(κ)D y with L_κ y = b − DᵀΛ, conductances κ_l following
 from __future__ import annotations
 
 import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import minimum_spanning_tree
 
@@ -32,9 +33,34 @@ def electrical(
     What rounding leaves unbalanced in a component is taken off in proportion to mass.
     """
     balanced = demand - masses[:, None] * means(demand / masses[:, None], masses, labels)[labels]
-    Y = solve_laplacian(edges, conductance, balanced, labels, rough=True)
+    Y = _dense_potentials(edges, conductance, balanced, labels)
+    if Y is None:
+        Y = solve_laplacian(edges, conductance, balanced, labels, rough=True)
     i, j = edges.T
     return conductance[:, None] * (Y[i] - Y[j])
+
+
+# Samples up to which one cluster is solved by a dense factor: 200 take a fifth of the time of a
+# sparse one, most of which is building it; 800 take as long.
+FEW = 400
+
+
+def _dense_potentials(
+    edges: Ints, conductance: Floats, demand: Floats, labels: Ints
+) -> Floats | None:
+    """L_κ y = demand in one small component; None if it is large, or L_κ is singular in floats."""
+    n, (i, j) = len(demand), edges.T
+    if n > FEW or labels.any() or not len(edges):
+        return None
+    L = np.bincount(i * n + j, -conductance, n * n).reshape(n, n)
+    L = L + L.T
+    L[np.diag_indices(n)] = -L.sum(axis=1)
+    try:
+        factor = cho_factor(L + float(conductance.mean()) / n, check_finite=False)
+        Y = cho_solve(factor, demand, check_finite=False)
+    except LinAlgError:
+        return None
+    return Y if np.isfinite(Y).all() else None
 
 
 def correction(

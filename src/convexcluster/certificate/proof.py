@@ -36,17 +36,21 @@ Learn. Res. 22, 2021, have Theorem 2 for complete clusters of equal weights.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..graph import quotient
+from ..numerics.threads import each
+from ..partition import ranks
 from ..problem import Floats, Ints, Problem
 from .reduced import dense_newton, newton
 from .rounding import OWN, roundings
 from .routing import Flows, Inside, bounded, route_cluster
-from .space import Layout, Space, Sums, sums
+from .space import THREADED, Layout, Space, Sums, sums
 
 Bools = NDArray[np.bool_]
 
@@ -118,6 +122,8 @@ class Proof:
         Numbered 0, 1, …
     at : Layout
         Of these edges and labels; there is one if the labels are connected.
+    jobs : int
+        Threads, for clusters side by side.
 
     Attributes
     ----------
@@ -128,19 +134,33 @@ class Proof:
     """
 
     def __init__(
-        self, space: Space, edges: Ints, weights: Floats, masses: Floats, labels: Ints, at: Layout
+        self,
+        space: Space,
+        edges: Ints,
+        weights: Floats,
+        masses: Floats,
+        labels: Ints,
+        at: Layout,
+        jobs: int = 1,
     ) -> None:
         self.space, self.at, self.weights = space, at, weights
+        self.jobs = jobs if len(masses) >= THREADED else 1
         self.k = len(at.cells) - 1
         self.masses, self.sizes = masses[at.order], space.sizes[at.order]
-        self.sums: Sums = sums(space, self.masses, at)
+        self.sums: Sums = sums(space, self.masses, at, jobs)
         self._means()
         graph = quotient(edges, weights, labels)
         self.pairs, self.between = graph.edges, graph.weights
         s, t = self.pairs.T
         self.pull = np.sqrt(1.0 / self.mass[s] + 1.0 / self.mass[t])
         self._sort_edges()
-        self.flows = [self.route(self.inside(t)) for t in range(self.k)]
+        self.flows = self.each(lambda t: self.route(self.inside(t)))
+
+    def each(self, task: Callable[[int], Any]) -> list[Any]:
+        """``task(t)`` of every cluster t, the largest first, on the threads of the proof."""
+        order = np.argsort(-np.diff(self.at.places), kind="stable")
+        found = each(task, order.tolist(), self.jobs)
+        return [found[place] for place in ranks(order)]
 
     @property
     def gammas(self) -> Floats:
@@ -349,7 +369,8 @@ class Proof:
         noise = flow.noise + self.noise + float(roundings(4 * self.k + 40))
         rest = np.abs(f) @ turn + np.abs(flow.f[:, ~known]).sum(axis=1)
         rest += flow.extra[:, 1:].sum(axis=1)
-        return np.sqrt(bounded(square, noise * whole**2)) + flow.extra[:, 0] + OWN * gamma * rest
+        length = np.sqrt(bounded(square, noise * whole**2 + flow.blur))
+        return length + flow.extra[:, 0] + OWN * gamma * rest
 
     def fits(self, t: int, state: State) -> bool:
         """Whether cluster t is proved to be whole at the γ of a state; conductances are adapted."""

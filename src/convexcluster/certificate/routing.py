@@ -8,14 +8,17 @@ The flow of an edge l in cell h is λ_l = Σ_i r_li b_i,
 
     λ_l = Σ_g F_lg b̄_g + Σ_{i∈h} T_li (b_i − (m_i/m_h) b̄_h),        b̄_g = Σ_{i∈g} b_i,
 
-and ‖λ_l‖ follows from inner products that sums of K give.
+and ‖λ_l‖ follows from inner products that sums of K give. F and T are differences κ(y_i − y_j) of
+potentials Y and of rows of the inverses P, so that F G Fᵀ needs the products Y G alone.
 
 *Rounding.* F and T are floats, and the flow is by definition the one they make. What is known of
 ‖λ_l‖² is an inner product of sums of k_ij, right to ν(Σ_i |r_li| m_i(s_i + s̄_t))²; ν collects the
-noise of the sums and the roundings behind them. What the flow misses of the demand is E b with
-E = (I − (m/m_t)1ᵀ) − DᵀR, computed and bounded entry by entry; it is balanced, and a spanning tree
-of large weights carries it: ‖(E b)_i‖ summed below an edge of the tree is all that the edge gets in
-addition. So conductances may be anything: bad ones make large bounds, not wrong ones.
+noise of the sums and the roundings behind them. Products Y G, of which two rows are subtracted, are
+in addition wrong by γ κ(|y_i| + |y_j|) times the sizes of what they are multiplied by. What the
+flow misses of the demand is E b with E = (I − (m/m_t)1ᵀ) − DᵀR, computed and bounded entry by
+entry; it is balanced, and a spanning tree of large weights carries it: ‖(E b)_i‖ summed below an
+edge of the tree is all that the edge gets in addition. So conductances may be anything: bad ones
+make large bounds, not wrong ones.
 """
 
 from __future__ import annotations
@@ -95,6 +98,8 @@ class Flows:
         Σ_i |r_li| m_i(s_i + s̄).
     noise : float
         ν.
+    blur : ndarray of shape (m,)
+        What products of potentials lose of ``square`` beyond that.
     f : ndarray of shape (m, q)
         Flows of the scalar demands.
     extra : ndarray of shape (m, 1 + q)
@@ -110,6 +115,7 @@ class Flows:
     square: Floats
     size: Floats
     noise: float
+    blur: Floats
     f: Floats
     extra: Floats
     potentials: Floats
@@ -118,7 +124,9 @@ class Flows:
     @property
     def length(self) -> Floats:
         """‖λ_l‖ of a flow that meets the vectors, from above."""
-        return np.sqrt(bounded(self.square, self.noise * self.size**2)) + self.extra[:, 0]
+        return (
+            np.sqrt(bounded(self.square, self.noise * self.size**2 + self.blur)) + self.extra[:, 0]
+        )
 
     @property
     def turned(self) -> Floats:
@@ -228,6 +236,7 @@ class _Ledger:
 
     square: Floats
     size: Floats
+    span: Floats  # Σ κ(|y_i| + |y_j|) times the lengths of the vectors, of both levels
     missed: Floats
     unit: Floats  # rounding of a sum over the edges of every sample
 
@@ -237,7 +246,7 @@ def route_cluster(space: Space, own: Inside, kappa: Floats) -> Flows:
     n, p, m = own.n, len(own.starts) - 1, len(own.edges)
     v = _Vectors.of(own)
     unit = roundings(np.bincount(own.edges.ravel(), minlength=n) + 6)
-    sums = _Ledger(np.zeros(m), np.zeros(m), np.zeros(n), unit)
+    sums = _Ledger(np.zeros(m), np.zeros(m), np.zeros(m), np.zeros(n), unit)
     spent = own.masses[:, None] / float(own.masses.sum()) * own.pull.sum(axis=0)
     E = spent - own.pull  # the scalar demands
     Y, f = np.zeros((n, 0)), np.zeros((m, E.shape[1]))
@@ -248,39 +257,42 @@ def route_cluster(space: Space, own: Inside, kappa: Floats) -> Flows:
         if b - a == 1:
             inverses.append(np.zeros((1, 1)))
             continue
-        P, T = _dense(own.edges[within] - a, kappa[within], b - a)
+        P = _dense(own.edges[within] - a, kappa[within], b - a)
         inverses.append(P)
-        F = kappa[within, None] * (Y[own.edges[within, 0]] - Y[own.edges[within, 1]])
-        _inside_a_cell(space, own, v, slice(a, b), within, F, T, sums)
+        _inside_a_cell(space, own, kappa, v, slice(a, b), within, P, Y[a:b], sums)
         if p == 1:
-            f = T @ E
+            potential = P @ E
+            i, j = own.edges.T
+            f = kappa[:, None] * (potential[i] - potential[j])
     residual = np.abs(E - incidence(own.edges, n).T @ f)
     residual += unit[:, None] * (_at_ends(own, np.abs(f)) + spent + own.pull)
     residual += float(roundings(own.crossing + 6)) * (spent + own.pull)
     extra = _along_tree(own, OWN * np.column_stack([sums.missed, residual]))
     # sums over cells, their centring, and two sums of products for ‖λ‖²
-    noise = own.noise + float(roundings(6 * (int(np.diff(own.starts).max()) + p) + 60))
-    return Flows(own, kappa, sums.square, sums.size, noise, f, extra, Y, tuple(inverses))
+    steps = int(np.diff(own.starts).max()) + p
+    noise = own.noise + float(roundings(6 * steps + 60))
+    blur = 2.0 * float(roundings(2 * steps + 20)) * sums.size * sums.span
+    return Flows(own, kappa, sums.square, sums.size, noise, blur, f, extra, Y, tuple(inverses))
 
 
 def _over_the_cluster(
     own: Inside, kappa: Floats, v: _Vectors, E: Floats, sums: _Ledger
 ) -> tuple[Floats, Floats]:
     """Level 1: potentials of the cells, and flows of the scalars."""
-    n, p, (i, j) = own.n, len(v.cell), own.edges.T
+    from ..loops.routing import inner_products, take_off  # late: it loads numba
+
+    n, p, (i, j) = own.n, len(v.cell), np.ascontiguousarray(own.edges.T)
     spent = own.masses / float(own.masses.sum())
     left = np.zeros((n, p))
     left[np.arange(n), own.cell] = v.share
     left -= spent[:, None]
     Y = _potentials(own, kappa, np.hstack([left, E]))
     f = kappa[:, None] * (Y[i, p:] - Y[j, p:])
-    Y = np.ascontiguousarray(Y[:, :p])
-    for at in range(0, len(i), BLOCK):
-        few = slice(at, at + BLOCK)
-        F = kappa[few, None] * (Y[i[few]] - Y[j[few]])
-        sums.square[few] = np.einsum("lg,lg->l", F @ v.G, F)
-        sums.size[few] = np.abs(F) @ v.cell
-        left -= incidence(own.edges[few], n).T @ F
+    Y = Y[:, :p] - Y[:, :p].mean(axis=0)
+    inner_products(i, j, kappa, Y, Y @ v.G, sums.square)
+    take_off(i, j, kappa, Y, v.cell, left, sums.size)
+    span = np.abs(Y) @ v.cell
+    sums.span[:] = kappa * (span[i] + span[j])
     carried = _at_ends(own, sums.size) + v.share * v.cell[own.cell] + spent * v.cell.sum()
     sums.missed[:] = np.abs(left) @ v.cell + sums.unit * carried
     return Y, f
@@ -289,29 +301,36 @@ def _over_the_cluster(
 def _inside_a_cell(
     space: Space,
     own: Inside,
+    kappa: Floats,
     v: _Vectors,
     part: slice,
     within: Ints,
-    F: Floats,
-    T: Floats,
+    P: Floats,
+    Y: Floats,
     sums: _Ledger,
 ) -> None:
-    """Level 2 of the cell ``part``: T (edges within, samples) is its flow, F that of level 1."""
+    """Level 2 of the cell ``part``, with the inverse P and the potentials Y of level 1."""
+    from ..loops.routing import inner_products, take_off  # late: it loads numba
+
     m, share, member, rest = own.masses[part], v.share[part], own.samples[part], v.rest[part]
     K = space.gram(member, member) * np.outer(m, m)
     one = K.sum(axis=1)
     C = K - np.outer(one, share) - np.outer(share, one) + one.sum() * np.outer(share, share)
-    Q = v.Q[part] - np.outer(share, v.Q[part].sum(axis=0))
-    sums.square[within] += np.einsum("li,li->l", T @ C, T)
-    if F.shape[1]:
-        sums.square[within] += 2.0 * np.einsum("lg,lg->l", T @ Q, F)
-    size = np.abs(T) @ rest
+    (i, j), own_kappa = np.ascontiguousarray((own.edges[within] - part.start).T), kappa[within]
+    square, size = np.empty(len(within)), np.empty(len(within))
+    inner_products(i, j, own_kappa, P, P @ C, square)
+    sums.square[within] += square
+    if Y.shape[1]:
+        Q = v.Q[part] - np.outer(share, v.Q[part].sum(axis=0))
+        inner_products(i, j, own_kappa, P @ Q, Y, square)
+        sums.square[within] += 2.0 * square
+    lacking = np.eye(len(member)) - share[:, None]
+    take_off(i, j, own_kappa, P, rest, lacking, size)
     sums.size[within] += size
-    number, (i, j) = np.arange(len(within)), (own.edges[within] - part.start).T
-    D = np.zeros((len(within), len(member)))
-    D[number, i], D[number, j] = 1.0, -1.0
-    lacking = np.eye(len(member)) - share[:, None] - D.T @ T
-    carried = np.abs(D).T @ size + rest + share * rest.sum()
+    span = np.abs(P) @ rest
+    sums.span[within] += own_kappa * (span[i] + span[j])
+    at_ends = np.bincount(i, size, len(member)) + np.bincount(j, size, len(member))
+    carried = at_ends + rest + share * rest.sum()
     sums.missed[part] += np.abs(lacking) @ rest + sums.unit[part] * carried
 
 
@@ -329,8 +348,8 @@ def _potentials(own: Inside, kappa: Floats, demand: Floats) -> Floats:
     return y if np.isfinite(y).all() else np.zeros_like(demand)
 
 
-def _dense(edges: Ints, kappa: Floats, n: int) -> tuple[Floats, Floats]:
-    """An inverse P of L_κ on balanced vectors and T = κDP; zeros where there is none."""
+def _dense(edges: Ints, kappa: Floats, n: int) -> Floats:
+    """An inverse P of L_κ on balanced vectors; zeros where there is none."""
     i, j = edges.T
     L = np.bincount(i * n + j, -kappa, n * n).reshape(n, n)
     L = L + L.T
@@ -339,9 +358,7 @@ def _dense(edges: Ints, kappa: Floats, n: int) -> tuple[Floats, Floats]:
         P = np.linalg.inv(L + kappa.mean() / n)
     except np.linalg.LinAlgError:
         P = np.zeros((n, n))
-    if not np.isfinite(P).all():
-        P = np.zeros((n, n))
-    return P, kappa[:, None] * (P[i] - P[j])
+    return P if np.isfinite(P).all() else np.zeros((n, n))
 
 
 def _along_tree(own: Inside, missed: Floats) -> Floats:

@@ -17,6 +17,7 @@ import numpy as np
 from scipy import sparse
 
 from ..graph import components
+from ..numerics.threads import each, stop_if_asked
 from ..partition import canonical
 from ..problem import Floats, Ints
 from .rounding import roundings
@@ -63,6 +64,26 @@ class Space:
 
         return cls(gram, sizes, float(roundings(Z.shape[1] + 4)))
 
+    def means(self, masses: Floats, labels: Ints) -> Space:
+        """The means of the samples of every label: ⟨φ̄_s, φ̄_t⟩ = Σ_st m_i m_j k_ij/(m_s m_t)."""
+        order, count = np.argsort(labels, kind="stable"), np.bincount(labels)
+        start = np.cumsum(count) - count
+        share = masses / np.bincount(labels, masses)[labels]
+
+        def members(rows: Ints) -> tuple[Ints, Ints]:
+            first = np.cumsum(count[rows]) - count[rows]
+            at = np.repeat(start[rows] - first, count[rows]) + np.arange(int(count[rows].sum()))
+            return order[at], first
+
+        def gram(rows: Ints, columns: Ints) -> Floats:
+            (i, up), (j, left) = members(rows), members(columns)
+            K = np.add.reduceat(share[i, None] * self.gram(i, j) * share[j], up, axis=0)
+            return np.add.reduceat(K, left, axis=1)
+
+        sizes = np.bincount(labels, share * self.sizes) * (1.0 + roundings(int(count.max()) + 4))
+        noise = self.noise + float(roundings(2 * int(count.max()) + 8))
+        return Space(gram, sizes, noise, proviso=self.proviso)
+
 
 @dataclass(frozen=True, slots=True)
 class Layout:
@@ -105,6 +126,10 @@ CELL = 0.7
 # Fewest and most samples of a cell: arrays of fewer than 8 cost what 8 cost; beyond 50,000 samples
 # cells of 200 keep the inverses in the cache, at the price of more right-hand sides.
 LEAST_CELL, LARGEST_CELL = 8, 200
+
+
+# Samples from which a pass uses a second thread. Half: starting it takes as long as it saves.
+THREADED = 1_000
 
 
 def layout(edges: Ints, labels: Ints, size: int | None = None) -> Layout | None:
@@ -158,37 +183,46 @@ class Sums:
     values: int
 
 
-def sums(space: Space, masses: Floats, at: Layout) -> Sums:
-    """One pass over K by pairs of cells; ``masses`` by place. Cells beyond reach are left out."""
+def sums(space: Space, masses: Floats, at: Layout, jobs: int = 1) -> Sums:
+    """One pass over K by pairs of cells; ``masses`` by place. Cells beyond reach are left out.
+
+    Every other cell is taken by one half of the pass, which two threads can do side by side.
+    """
     n, p, starts = len(masses), len(at.starts) - 1, at.starts
     label = at.label[starts[:-1]]
     local = np.arange(p) - at.cells[label]
     own = np.zeros((n, int(local.max()) + 1))
-    of_label = np.zeros((n, len(at.cells) - 1))
     near_cells = _neighbours(space, at)
-    values = 0
-    for g in range(p):
-        a, b = starts[g], starts[g + 1]
-        near = near_cells(g)
-        lengths = starts[near + 1] - starts[near]
-        first = np.cumsum(lengths) - lengths
-        columns = np.repeat(starts[near] - first, lengths) + np.arange(int(lengths.sum()))
-        K = space.gram(at.order[a:b], at.order[columns])
-        values += K.size
-        down = masses[a:b] @ K  # sums over g itself, for the places of later cells
-        K = K * masses[columns]
-        across = np.add.reduceat(K, first, axis=1)  # sums over the near cells, for the places of g
-        same = label[near] == label[g]
-        own[a:b, local[near[same]]] = across[:, same]
-        groups = np.flatnonzero(np.diff(label[near], prepend=-1))
-        of_label[a:b, label[near[groups]]] += np.add.reduceat(across, groups, axis=1)
-        later = columns[b - a :]
-        of_label[later, label[g]] += down[b - a :]
-        later = later[: int(lengths[same].sum()) - (b - a)]  # of the same label, which come first
-        own[later, local[g]] = down[b - a : b - a + len(later)]
+
+    def half(first: int) -> tuple[Floats, int]:
+        of_label, values = np.zeros((n, len(at.cells) - 1)), 0
+        for g in range(first, p, 2):
+            stop_if_asked()
+            a, b = starts[g], starts[g + 1]
+            near = near_cells(g)
+            lengths = starts[near + 1] - starts[near]
+            begin = np.cumsum(lengths) - lengths
+            columns = np.repeat(starts[near] - begin, lengths) + np.arange(int(lengths.sum()))
+            K = space.gram(at.order[a:b], at.order[columns])
+            values += K.size
+            down = masses[a:b] @ K  # sums over g itself, for the places of later cells
+            K = K * masses[columns]
+            across = np.add.reduceat(K, begin, axis=1)  # over the near cells, for the places of g
+            same = label[near] == label[g]
+            own[a:b, local[near[same]]] = across[:, same]
+            groups = np.flatnonzero(np.diff(label[near], prepend=-1))
+            of_label[a:b, label[near[groups]]] += np.add.reduceat(across, groups, axis=1)
+            later = columns[b - a :]
+            of_label[later, label[g]] += down[b - a :]
+            later = later[: int(lengths[same].sum()) - (b - a)]  # of the same label come first
+            own[later, local[g]] = down[b - a : b - a + len(later)]
+        return of_label, values
+
+    (even, some), (odd, more) = each(half, (0, 1), jobs if n >= THREADED else 1)
     # a product, the sum over a cell, and the sum over cells
     steps = int(np.diff(starts).max()) + p + 4
-    return Sums(own, of_label, space.noise + space.lost + float(roundings(steps)), values)
+    noise = space.noise + space.lost + float(roundings(steps))
+    return Sums(own, even + odd, noise, some + more)
 
 
 def _neighbours(space: Space, at: Layout) -> Callable[[int], Ints]:
@@ -196,12 +230,16 @@ def _neighbours(space: Space, at: Layout) -> Callable[[int], Ints]:
     p = len(at.starts) - 1
     if space.places is None:
         return lambda g: np.arange(g, p)
-    X = space.places[at.order]
-    centre = np.add.reduceat(X, at.starts[:-1]) / np.diff(at.starts)[:, None]
-    away = np.sqrt(((X - centre[at.cell]) ** 2).sum(axis=1))
-    radius = np.maximum.reduceat(away, at.starts[:-1])
+    places, order = space.places, at.order
+    d = places.shape[1]
+    centre, radius = np.empty((p, d)), np.empty(p)
+    for g in range(p):  # cell by cell: a second array of the size of the data may not fit
+        own = places[order[at.starts[g] : at.starts[g + 1]]]
+        centre[g] = own.mean(axis=0)
+        radius[g] = np.sqrt(((own - centre[g]) ** 2).sum(axis=1).max())
     # distances computed from coordinates of this size are right to so much, and more
-    slack = 1e-12 * (float(np.abs(X).max()) + 1.0) * np.sqrt(X.shape[1])
+    largest = max(float(places.max()), -float(places.min()))
+    slack = 1e-12 * (largest + 1.0) * np.sqrt(d)
 
     def near(g: int) -> Ints:
         apart = np.sqrt(((centre[g:] - centre[g]) ** 2).sum(axis=1)) - radius[g:] - radius[g]

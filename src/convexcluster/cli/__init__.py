@@ -15,6 +15,9 @@ from ..optional import need
 from . import interrupt
 from .refusal import Exit, Refusal
 
+# What the extra `cli` brings.
+EXTRA = ("typer", "rich", "pandas", "pyarrow")
+
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command with ``arguments``, or those of the process; leave with an exit code."""
@@ -50,7 +53,8 @@ def _code(given: list[str]) -> int:
 
 
 def _run(arguments: list[str]) -> int:
-    for module in ("typer", "rich", "pandas", "pyarrow"):
+    # The demo reads no table: a first look costs half of the packages.
+    for module in ("typer", "rich") if "demo" in arguments[:1] else EXTRA:
         need(module, "cli")
     from .app import app
 

@@ -10,6 +10,7 @@ import numpy as np
 import typer
 
 from .. import persistence
+from .cells import is_cells, predict_cells
 from .console import FIRST_RUN, collected_warnings, working
 from .fitting import read_plane, report_page
 from .options import Common, Input
@@ -30,14 +31,35 @@ def predict(
     source: Input,
     common: Common,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="CSV file; default: standard output.")
+        Path | None,
+        typer.Option("--out", "-o", help="CSV file, or .h5ad; default: standard output."),
     ] = None,
     force: Force = False,
 ) -> None:
     """Assign new rows to the clusters of a saved model."""
-    estimator, preparation, _ = load_model(model)
     if out is not None:
         probe_file(out, force=force)
+    written: bytes | None = None
+    if is_cells(source.data):
+        answer, written = predict_cells(model, source, out)
+    else:
+        answer = predict_table(model, source)
+    lines = labels_csv(answer["ids"], answer["labels"])
+    if out is not None:
+        write_file(out, lines if written is None else written, force=force)
+    if common.json:
+        print(to_json(answer))
+        return
+    if out is None:
+        sys.stdout.write(lines)
+    if "scores" in answer:
+        scores = answer["scores"]
+        print(f"NMI {scores['nmi']:.4f}, ARI {scores['ari']:.4f}", file=sys.stderr)
+
+
+def predict_table(model: str, source: Input) -> dict[str, Any]:
+    """Labels of the rows of a table, with their ids and what was read."""
+    estimator, preparation, _ = load_model(model)
     table = read(source, like=preparation.remembered)
     if preparation.precomputed and table.X.shape[1] != len(preparation.features):
         raise Refusal(
@@ -47,22 +69,11 @@ def predict(
     X = preparation.apply(table)
     with collected_warnings() as notes, working(f"predicting {len(X)} rows", FIRST_RUN):
         labels = np.asarray(estimator.predict(X))
-    content = labels_csv(table.ids, labels)
-    if out is not None:
-        write_file(out, content, force=force)
-    if common.json:
-        answer: dict[str, Any] = {"n_samples": len(labels), "warnings": notes}
-        answer["read"] = table.found
-        answer["ids"], answer["labels"] = list(table.ids), labels
-        if table.labels is not None:
-            answer["scores"] = score(table.labels, labels)
-        print(to_json(answer))
-        return
-    if out is None:
-        sys.stdout.write(content)
+    answer: dict[str, Any] = {"n_samples": len(labels), "warnings": notes, "read": table.found}
+    answer |= {"ids": list(table.ids), "labels": labels}
     if table.labels is not None:
-        scores = score(table.labels, labels)
-        print(f"NMI {scores['nmi']:.4f}, ARI {scores['ari']:.4f}", file=sys.stderr)
+        answer["scores"] = score(table.labels, labels)
+    return answer
 
 
 def report(

@@ -1,4 +1,7 @@
-"""``fit cells.h5ad``: an AnnData file → the same with clusters, and their summary."""
+"""``fit cells.h5ad``: an AnnData file → the same with clusters, and their summary.
+
+``predict MODEL new.h5ad``: other cells, in the representation that the model was fitted to.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import sys
 import time
 from dataclasses import dataclass, fields
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 import numpy as np
@@ -18,6 +22,7 @@ from .refusal import Exit, Refusal
 from .write import MARK, check_folder, labels_csv, output_folder, to_json
 
 ENDING = ".h5ad"
+KEPT = ("use_rep", "n_pcs")  # of a fit, for new cells
 
 
 @dataclass(frozen=True)
@@ -96,7 +101,9 @@ def fit_cells(source: Any, cells: Cells, parameters: dict[str, Any], output: Any
             (folder / "labels.csv").write_text(
                 labels_csv(list(adata.obs_names), model.labels_), "utf-8"
             )
-            persistence.save(model, folder / "model", path=output.keep_path)
+            where["use_rep"] = found["params"]["use_rep"]
+            notes_of_model = {"cells": {name: where[name] for name in KEPT}, "key": key}
+            persistence.save(model, folder / "model", path=output.keep_path, notes=notes_of_model)
             if output.report:
                 page = report_html(
                     model,
@@ -109,6 +116,54 @@ def fit_cells(source: Any, cells: Cells, parameters: dict[str, Any], output: Any
             summary["files"] = sorted({f.name for f in folder.iterdir()} | {"summary.json"})
             (folder / "summary.json").write_text(to_json(summary) + "\n", "utf-8")
     return summary
+
+
+def predict_cells(model: str, source: Any, out: Path | None) -> tuple[dict[str, Any], bytes | None]:
+    """Assign the cells of an AnnData file to the clusters of a model that was fitted to one.
+
+    Returns what was found, as ``predict`` prints it, and where ``out`` ends in .h5ad the content of
+    that file: the cells with their column of clusters.
+    """
+    from ..anndata import representation
+
+    estimator, kept, key = load_cells(model)
+    adata = _read(source.data)
+    truth = source.label_column
+    if truth is not None and truth not in adata.obs:
+        raise Refusal(f"--label-column {truth!r} is not in obs of {source.data}")
+    try:
+        X, place = representation(adata, **kept)
+    except ValueError as error:
+        raise Refusal(f"{source.data}: {error}") from error
+    if X.shape[1] != estimator.n_features_in_:
+        raise Refusal(
+            f"the model was fitted to {estimator.n_features_in_} columns of {place}, and "
+            f"{source.data} has {X.shape[1]}"
+        )
+    with collected_warnings() as notes, working(f"predicting {len(X)} cells", FIRST_RUN):
+        labels = np.asarray(estimator.predict(X))
+    answer: dict[str, Any] = {"n_samples": len(labels), "warnings": list(notes)}
+    answer |= {"read": {"use_rep": place}, "ids": list(adata.obs_names), "labels": labels}
+    if truth is not None:
+        answer["scores"] = _scores(adata.obs[truth].astype(str).to_numpy(), labels)
+    if out is None or not is_cells(str(out)):
+        return answer, None
+    names = [str(label) for label in range(estimator.n_clusters_)]
+    adata.obs[key] = need("pandas", "anndata").Categorical(labels.astype(str), categories=names)
+    with TemporaryDirectory() as folder:
+        adata.write_h5ad(Path(folder) / "cells")
+        return answer, (Path(folder) / "cells").read_bytes()
+
+
+def load_cells(name: str) -> tuple[Any, dict[str, Any], str]:
+    """A model that was fitted to an AnnData file, its representation and its column of obs."""
+    place = Path(name) / "model" if Path(name).is_dir() else Path(name)
+    if not place.exists():
+        raise Refusal(f"{place} does not exist: pass a model file or the folder that fit wrote")
+    notes = persistence.load_notes(place)
+    if "cells" not in notes:
+        raise Refusal(f"{name} was not fitted to an {ENDING} file by the command: pass a table")
+    return persistence.load(place), notes["cells"], notes["key"]
 
 
 def show_cells(summary: dict[str, Any], out: Path | None) -> None:

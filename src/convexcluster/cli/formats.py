@@ -80,6 +80,8 @@ def read_raw(source: Input) -> Raw:
         if content.is_dir():
             raise Refusal(f"{source.data} is a folder: name a file in it")
         form = source.format or _by_ending(source.data)
+    if source.sheet is not None and form != "xlsx":
+        raise Refusal(f"--sheet is for .xlsx files, and {name_of(source)} is {form}", Exit.USAGE)
     try:
         return READERS[form](content, source)
     except PermissionError:

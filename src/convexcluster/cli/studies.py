@@ -103,15 +103,22 @@ def demo(
     seed: Annotated[int, typer.Option(help="Of the data and of the methods.")] = 0,
     force: Annotated[bool, typer.Option("--force", help="Replace an earlier demo.")] = False,
 ) -> None:
-    """Cluster the paper's four blobs in a ring by four methods, and draw them side by side."""
+    """Cluster the paper's four blobs in a ring by defaults, and draw how the answer is found."""
     probe_folder(out, force=force)
     from ..reproduce.demo import METHODS, draw, run
     from ..reproduce.writing import write_csv
 
     with collected_warnings() as notes, working("clustering", FIRST_RUN) as advance:
         result = run(seed, progress=lambda k, name: advance(k, len(METHODS), name))
-    rows = result.rows
+    rows, model = result.rows, result.model
+    chosen = model.selection_
+    words = f"{chosen.verdict}, confidence {chosen.confidence:.2f}"
+    found = {
+        "found": f"{chosen.n_clusters} clusters ({words})",
+        "proved": model.certificate_.statement,
+    }
     summary = {"kind": MARK, "command": "demo", "seed": seed, "rows": rows, "warnings": notes}
+    summary |= found
     with working("drawing"), output_folder(out, force=force) as folder:
         draw(result, folder / "demo.png")
         write_csv(folder / "demo.csv", rows)
@@ -120,11 +127,12 @@ def demo(
         print(to_json(summary))
         return
     show_table(
-        f"{len(result.y)} samples in five clusters",
-        [name.replace("_", " ") for name in rows[0]],
+        f"{len(result.y)} samples in five clusters, everything by its defaults",
+        list(rows[0]),
         [list(row.values()) for row in rows],
     )
-    print(f"{out / 'demo.png'}, {out / 'demo.csv'}")
+    print("\n".join(f"{name}: {words}" for name, words in found.items()))
+    print(f"written: {out / 'demo.png'}, {out / 'demo.csv'}")
 
 
 def reproduce(

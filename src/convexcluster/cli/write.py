@@ -121,12 +121,12 @@ def _swap(work: Path, target: Path) -> None:
     shutil.rmtree(old, ignore_errors=True)
 
 
-def write_file(target: Path, content: str, *, force: bool) -> None:
+def write_file(target: Path, content: str | bytes, *, force: bool) -> None:
     """Write one file, atomically; an existing one only with ``force``."""
     interrupt.commit()
     try:
         with replacing(target, overwrite=force) as file:
-            file.write(content.encode())
+            file.write(content.encode() if isinstance(content, str) else content)
     except FileExistsError:
         raise Refusal(f"{target} exists: pass --force to replace it", Exit.OUTPUT) from None
     except OSError as error:

@@ -16,7 +16,7 @@ import numpy as np
 
 from .bandwidth import auto_bandwidth
 from .checks import Samples, check_features, is_sparse
-from .distances import METRICS, check_metric, distances, metric_of_kernel
+from .distances import METRICS, along_paths, check_metric, distances, metric_of_kernel
 from .formulas import (
     ALIASES,
     KERNELS,
@@ -44,6 +44,7 @@ __all__ = [
     "Mixture",
     "Samples",
     "SumKernel",
+    "along_paths",
     "auto_bandwidth",
     "check_features",
     "check_metric",

@@ -7,19 +7,25 @@
 
 If d is not of negative type (dynamic time warping, edit distances), the Gram matrix has negative
 eigenvalues: they are clipped, and their share is on the certificate.
+
+Sparse distances are the edges of a graph, and every other distance is the length of the shortest
+path along them.
 """
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components, dijkstra
 from sklearn.metrics import pairwise_distances
 
 from ..numerics.memory import check_memory
 from ..problem import Floats
-from .checks import BLOCK, Samples, check_square, is_sparse
+from .checks import ASYMMETRY, BLOCK, Samples, check_square, is_sparse
 
 ALIASES = {"l1": "manhattan", "cityblock": "manhattan", "l2": "euclidean"}
 # Of the names that scikit-learn knows, those that need nothing but two rows.
@@ -84,8 +90,8 @@ def check_distances(D: Samples, n_train: int | None, name: str) -> None:
     """Refuse D unless it holds distances, n × n, or m × n_train for new samples."""
     if is_sparse(D):
         raise ValueError(
-            f"a sparse {name} holds some of the distances, which make a graph but no kernel: pass "
-            "all of them, or features with weights=…, a graph made from these"
+            f"a sparse {name} holds some of the distances, and a kernel needs all: "
+            "along_paths completes them"
         )
     check_square(D, n_train, name, "distances", "d(new, training)")
     if D.min(initial=0.0) < 0:
@@ -95,19 +101,77 @@ def check_distances(D: Samples, n_train: int | None, name: str) -> None:
         )
     if n_train is not None:
         return
-    diagonal = np.diagonal(D)
-    if diagonal.any():
-        largest = float(D.max())
-        if diagonal.min() > 0 and diagonal.max() >= largest * (1 - 1e-9):
-            raise ValueError(
-                f'metric="precomputed" takes distances, but {name} looks like similarities (the '
-                'largest values are on its diagonal): pass kernel="precomputed"'
-            )
-        row = int(np.argmax(diagonal != 0))
+    _check_diagonal(np.diagonal(D), float(D.max()), name)
+
+
+def _check_diagonal(diagonal: Floats, largest: float, name: str) -> None:
+    """Refuse a sample that is away from itself, and similarities by their large diagonal."""
+    if not diagonal.any():
+        return
+    if diagonal.min() > 0 and diagonal.max() >= largest * (1 - 1e-9):
         raise ValueError(
-            f"distances must be 0 between a sample and itself: {name} holds {diagonal[row]:g} in "
-            f"row {row}, column {row}"
+            f'metric="precomputed" takes distances, but {name} looks like similarities (the '
+            'largest values are on its diagonal): pass kernel="precomputed"'
         )
+    row = int(np.argmax(diagonal != 0))
+    raise ValueError(
+        f"distances must be 0 between a sample and itself: {name} holds {diagonal[row]:g} in "
+        f"row {row}, column {row}"
+    )
+
+
+# Parts of a graph that nothing joins, in lengths of its longest path. A kernel between them is as
+# good as 0; half as much could be a distance within a part.
+UNJOINED = 2.0
+
+
+def along_paths(D: Samples, name: str = "X") -> Floats:
+    """All distances, (n, n), where D has those between some samples: lengths of shortest paths.
+
+    D is sparse, finite, and holds a pair once or twice. What it stores are edges, of length 0 too.
+    Samples that no path joins are farther apart than any others, which is said by a warning.
+
+    Examples
+    --------
+    >>> D = sparse.coo_array(([1.0, 2.0], ([0, 1], [1, 2])), shape=(3, 3))
+    >>> along_paths(D)
+    array([[0., 1., 3.],
+           [1., 0., 2.],
+           [3., 2., 0.]])
+    """
+    n, m = D.shape
+    if n != m:
+        raise ValueError(f"distances must be square (n × n), got {n} × {m}")
+    what = f"all distances between {n:,} samples, of which a sparse {name} holds some"
+    check_memory(16.0 * n * n, what, "pass features, with weights=… a graph made from these")
+    pairs = sparse.coo_array(D)
+    if pairs.nnz and pairs.data.min() < 0:
+        at = int(np.argmin(pairs.data))
+        raise ValueError(
+            f"distances must be ≥ 0: {name} holds {pairs.data[at]:g} in row {pairs.row[at]}, "
+            f"column {pairs.col[at]}"
+        )
+    _check_diagonal(pairs.diagonal(), float(pairs.data.max(initial=0.0)), name)
+    there = sparse.csr_array(pairs)
+    stored = sparse.csr_array((np.ones(there.nnz), there.indices, there.indptr), shape=(n, n))
+    apart = abs(there - there.T).multiply(stored).multiply(stored.T)
+    if apart.nnz and apart.max() > ASYMMETRY * pairs.data.max():
+        raise ValueError(
+            f"distances must be symmetric: a pair is stored twice in {name}, with two distances"
+        )
+    full = dijkstra(there, directed=False)
+    far = ~np.isfinite(full)
+    if far.any():
+        parts = connected_components(there, directed=False)[0]
+        longest = float(full[~far].max())
+        warnings.warn(
+            f"the distances in {name} join samples to {parts} parts, between which none is given: "
+            "they count as twice the longest path",
+            UserWarning,
+            stacklevel=4,
+        )
+        full[far] = UNJOINED * longest if longest > 0 else 1.0
+    return full
 
 
 def _rbf(d: Floats, bandwidth: float = 1.0) -> Floats:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from ..problem import Floats, Ints
+from .compile import njit
 
 
 @njit(cache=True, nogil=True)

@@ -10,10 +10,10 @@ import heapq
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from ..problem import Floats, Ints
 from .clusters import find
+from .compile import njit
 from .sweeps import SUMS
 
 

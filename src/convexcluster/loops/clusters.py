@@ -52,6 +52,26 @@ def join(tail, head, fused, labels):  # type: ignore[no-untyped-def]
     return count
 
 
+@njit(cache=True, nogil=True, error_model="numpy")
+def merge_in_order(pairs: Ints, heights: Floats, rows: Floats) -> int:
+    """SciPy's linkage of the pairs in their order, in ``rows``; returns the number of merges."""
+    n = len(rows) + 1
+    root, node, size = np.arange(n), np.arange(n), np.ones(n, np.int64)
+    count = 0
+    for t in range(len(pairs)):
+        a, b = find(root, pairs[t, 0]), find(root, pairs[t, 1])
+        if a == b:
+            continue
+        if size[a] < size[b]:
+            a, b = b, a
+        size[a] += size[b]
+        rows[count, 0], rows[count, 1] = min(node[a], node[b]), max(node[a], node[b])
+        rows[count, 2], rows[count, 3] = heights[t], size[a]
+        root[b], node[a] = a, n + count
+        count += 1
+    return count
+
+
 def fuse(tail: Ints, head: Ints, c: Floats, Lam: Reals, n: int, margin: float) -> tuple[Ints, int]:
     """Components of the edges with ‖λ‖ < c(1 − margin), numbered by first node."""
     fused = np.einsum("ek,ek->e", Lam, Lam) < (c * (1 - margin)) ** 2

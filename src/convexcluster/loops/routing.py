@@ -195,3 +195,35 @@ def cut_off(
             t = share * (Y[i, k] - Y[j, k])
             left[i, k] -= t
             left[j, k] += t
+
+
+@njit(cache=True, nogil=True, fastmath=SUMS, error_model="numpy")
+def inner_products(
+    tail: Ints, head: Ints, kappa: Floats, A: Floats, B: Floats, out: Floats
+) -> None:
+    """out_l = κ_l² ⟨a_i − a_j, b_i − b_j⟩ of every edge, in place."""
+    r = A.shape[1]
+    for e in range(len(tail)):
+        ai, aj, bi, bj = A[tail[e]], A[head[e]], B[tail[e]], B[head[e]]
+        s = 0.0
+        for k in range(r):
+            s += (ai[k] - aj[k]) * (bi[k] - bj[k])
+        out[e] = kappa[e] * kappa[e] * s
+
+
+@njit(cache=True, nogil=True, fastmath=SUMS, error_model="numpy")
+def take_off(
+    tail: Ints, head: Ints, kappa: Floats, Y: Floats, price: Floats, left: Floats, out: Floats
+) -> None:
+    """Take the flow κ_l(y_i − y_j) off ``left``; out_l = Σ_k κ_l|y_ik − y_jk| price_k; in place."""
+    r = Y.shape[1]
+    for e in range(len(tail)):
+        yi, yj, li, lj = Y[tail[e]], Y[head[e]], left[tail[e]], left[head[e]]
+        s = 0.0
+        for k in range(r):
+            s += abs(yi[k] - yj[k]) * price[k]
+        out[e] = kappa[e] * s
+        for k in range(r):
+            t = kappa[e] * (yi[k] - yj[k])
+            li[k] -= t
+            lj[k] += t

@@ -8,9 +8,9 @@ touches two parts that were apart until now, they meet, and the point is their s
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from .clusters import find
+from .compile import njit
 
 
 @njit(cache=True, nogil=True)

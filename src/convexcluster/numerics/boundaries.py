@@ -9,13 +9,13 @@ clusters are those of that cut; another number of clusters is another cut of the
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 
 from ..problem import Floats, Ints
-from .linkage import cut
+from .linkage import cut, join, merged_pairs
 
 # Heights below this share are alike: how faint the boundaries are that do not count says nothing.
 FAINT = 0.25
@@ -56,6 +56,15 @@ class Boundaries:
         if n_clusters == 1:
             return float(np.inf)
         return float(self.heights[n_clusters - 2]) if n_clusters <= len(self.heights) + 1 else 0.0
+
+    def contracted(self, samples: Ints) -> Boundaries:
+        """The boundaries between samples, of which ``samples`` (n,) is that of every point.
+
+        Of the boundaries between two points of one sample the clearest is gone: the sides of all
+        the others are joined before. ``edges`` stay those of the points.
+        """
+        pairs = samples[merged_pairs(self.linkage, np.arange(len(samples)))]
+        return replace(self, linkage=join(pairs, self.linkage[:, 2], int(samples.max()) + 1))
 
     def clarity(self, n_clusters: int) -> float:
         """How far the boundaries between ``n_clusters`` clusters stand above the next, as a ratio.

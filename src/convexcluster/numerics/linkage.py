@@ -42,26 +42,16 @@ def join(pairs: Ints, heights: Floats, n: int) -> Floats:
     array([[0., 2., 1., 2.],
            [1., 3., 2., 3.]])
     """
-    root = list(range(n))
-    node = list(range(n))  # linkage id of the tree with this root
-    size = [1] * n
-    rows = []
-    for (a, b), height in zip(pairs.tolist(), heights.tolist()):
-        while root[a] != a:
-            root[a] = root[root[a]]
-            a = root[a]
-        while root[b] != b:
-            root[b] = root[root[b]]
-            b = root[b]
-        if a == b:
-            continue
-        if size[a] < size[b]:
-            a, b = b, a
-        total = size[a] + size[b]
-        low, high = sorted((node[a], node[b]))
-        rows.append((low, high, height, total))
-        root[b], size[a], node[a] = a, total, n + len(rows) - 1
-    return np.array(rows, dtype=np.float64).reshape(-1, 4)
+    from ..loops.clusters import merge_in_order  # late: it loads numba
+
+    rows = np.empty((n - 1, 4))
+    count = merge_in_order(_own(pairs, np.int64), _own(heights, np.float64), rows)
+    return rows[:count]
+
+
+def _own(values: np.ndarray, kind: type) -> np.ndarray:
+    """The values as a compiled loop takes them."""
+    return np.require(values, kind, ["C", "W"])
 
 
 def merged_pairs(tree: Floats, leaves: Ints) -> Ints:

@@ -21,12 +21,22 @@ import numpy as np
 from ..loops.levels import extrapolate_inside
 from ..loops.sweeps import dual_loss
 from ..problem import Floats, Ints
-from .levels import CALLS, Level, fused_pairs, labels_below, lift_all, simple_bound, split_levels
+from .grid import earliest
+from .levels import (
+    CALLS,
+    Level,
+    fused_pairs,
+    labels_below,
+    lift_all,
+    simple_bound,
+    split_levels,
+    strong_parts,
+)
 from .mixed import MIXED_SHARE, carrying, solve_mixed
 from .newton import Newton
 from .rotate import freeze, span
 from .route import POLISH_REACH, bring_down, correct, polish_inside
-from .top import WIDE, Clusters, keep_together, measure, newton, solve_top
+from .top import WIDE, Bools, Clusters, keep_together, measure, newton, solve_top
 
 # Passes over its edges that a new level costs at every γ (sweeps, lifting, lowering), beside CALLS.
 # A level is made when that is less than what it saves: passes on the top times the nodes that went.
@@ -48,8 +58,18 @@ LADDER = 4.0
 # See LADDER: half of them start only a thousand times below. Twice: rungs on which nothing fuses.
 RUNGS = 10
 
-# Each rung is solved to this many times the allowed gap. A tenth: rungs cost as much as the γ that
-# is asked for. Ten times: a rung is no better start than none.
+# Passes that an outline may take for its first γ before it sets out from below. Half: it does so
+# where the first γ was about to be solved. Twice: twice as many passes are wasted where it is not.
+TRIAL = 16
+
+# Ratio of the rungs below the first γ of an outline, and what an edge has of the strongest at both
+# of its ends if it is not weak. On rungs nothing fuses along weak edges alone: they hold at a small
+# γ what is apart at a larger one. Rungs half as far apart fuse more that is apart later; at twice
+# the ratio a rung takes more passes than its nodes save.
+RUNG, STRONG = 3.0, 0.01
+
+# Each rung of a ladder is solved to this many times the allowed gap. A tenth: rungs cost as much as
+# the γ that is asked for. Ten times: a rung is no better start than none.
 LOOSE_RUNG = 100.0
 
 # Times that the top is solved to half the target because routing left too little room for it. At 1
@@ -120,6 +140,7 @@ class Engine:
         self.basis: Floats | None = None  # of the present coordinates in the first ones
         self.node = np.arange(len(masses))  # node of the top level that holds each sample
         self.before = np.arange(len(masses))  # labels of the γ before
+        self.piece: Ints | None = None  # on rungs: the part of each sample that strong edges join
         self.pool: Executor | None = None  # a second thread for halves of jobs
         # an outline is as fast by sweeps from the start, and need not wait for what Newton compiles
         wide = certify and MZ.shape[1] > WIDE and len(tail) > 0
@@ -137,6 +158,8 @@ class Engine:
             state = self._advance_smoothly(gamma)
             if state is not None:
                 return state
+        if self.gamma == 0 and gamma > 0 and not self.certify:
+            return self._set_out(gamma, allowed)
         c = [gamma * level.w for level in self.levels]
         if self.used.any():
             c[0] = np.sqrt(np.maximum(c[0] ** 2 - self.used, 0.0))
@@ -182,6 +205,31 @@ class Engine:
             self.advance(gamma / LADDER**rung, LOOSE_RUNG * allowed)
         return self.advance(gamma, allowed)
 
+    def _set_out(self, gamma: float, allowed: float) -> State:
+        """The first γ of an outline: at once if that is easy, else over rungs from below.
+
+        What fuses on a rung stays fused, so that sweeps run on ever fewer nodes.
+        """
+        base = self.levels[0]
+        base.refresh()
+        trial = solve_top(base, gamma * base.w, TOP_SHARE * allowed, self.pool, most=TRIAL)
+        self.gamma = gamma
+        states: list[State] = []
+        if trial.gap > TOP_SHARE * allowed:
+            base.Lam[:] = 0.0
+            Z, edges = base.MZ * base.inv_mass[:, None], np.stack([base.tail, base.head], axis=1)
+            start = float(np.median(earliest(Z, edges, base.w, base.masses)))
+            count = int(np.log(gamma / start) / np.log(RUNG)) if start > 0 else 0
+            self.piece = strong_parts(base, STRONG) if count > 0 else None
+            for rung in range(count, 0, -1):
+                self.gamma = self.gamma if states else gamma / RUNG**rung
+                states.append(self.advance(gamma / RUNG**rung, allowed))
+            self.piece = None
+        states.append(self.advance(gamma, allowed))
+        pairs = np.concatenate([state.pairs for state in states])
+        values = np.concatenate([state.values for state in states])
+        return replace(states[-1], pairs=pairs, values=values)
+
     def first_bound(self, gamma: float) -> float:
         """A lower bound of F*(γ): the last dual value, or one of a multiple of Λ = w DZ."""
         if self.gamma or len(self.levels[0].tail) == 0:
@@ -211,7 +259,7 @@ class Engine:
         levels, room = self.levels, self.room
         target = TOP_SHARE * self.allowed
         for _ in range(ATTEMPTS):
-            found = solve_top(levels[-1], c[-1], target, self.pool)
+            found = solve_top(levels[-1], c[-1], target, self.pool, self._apart())
             labels = labels_below(levels, found.labels)
             whole = replace(found, labels=labels[0])
             if len(levels) == 1 or not self.certify:
@@ -229,6 +277,14 @@ class Engine:
             lift_all(levels)
             levels[-1].refresh()
         return whole, False
+
+    def _apart(self) -> Bools | None:
+        """On a rung, the edges of the top between parts that only weak edges join; else None."""
+        if self.piece is None:
+            return None
+        top, piece = self.levels[-1], np.empty(self.levels[-1].n, dtype=np.int64)
+        piece[self.node] = self.piece
+        return np.asarray(piece[top.tail] != piece[top.head])
 
     def _open(self, gamma: float, c: Floats, clusters: Clusters) -> Clusters:
         """Rounds of mixed graphs, each with electrical steps on the pieces it finds.

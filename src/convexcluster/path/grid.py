@@ -42,12 +42,12 @@ def automatic(Z: Floats, edges: Ints, weights: Floats, masses: Floats, count: in
     """Geometric grid of ``count`` γ up to full fusion.
 
     The first γ is the greater of two bounds: DECADES below the last one, and half of the least γ
-    at which any edge can be fused (:func:`_earliest`).
+    at which any edge can be fused (:func:`earliest`).
     """
     top = widest(Z, edges, weights, masses)
     if top == 0:
         return np.array([1.0])
-    first = max(0.5 * float(_earliest(Z, edges, weights, masses).min()), top * 10**-DECADES)
+    first = max(0.5 * float(earliest(Z, edges, weights, masses).min()), top * 10**-DECADES)
     return np.geomspace(min(first, 0.5 * top), top, count)
 
 
@@ -62,11 +62,11 @@ def grid_of_cells(problem: Problem) -> Floats:
     top = widest(*parts)
     if top == 0:
         return np.array([1.0])
-    first = 0.5 * min(float(np.median(_earliest(*parts))), top) or 1e-6 * top
+    first = 0.5 * min(float(np.median(earliest(*parts))), top) or 1e-6 * top
     return np.geomspace(first, top, max(int(PER_DECADE * np.log10(top / first)), LEAST_GAMMAS))
 
 
-def _earliest(Z: Floats, edges: Ints, weights: Floats, masses: Floats) -> Floats:
+def earliest(Z: Floats, edges: Ints, weights: Floats, masses: Floats) -> Floats:
     """γ before which each edge cannot fuse.
 
     Two samples meet only after each has moved, and a sample moves by at most γ Σ w / m, so that

@@ -14,6 +14,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from ..graph import components
 from ..loops.levels import add_rows, contract_edges, lift_duals, lower_duals
 from ..loops.sweeps import set_points
 from ..partition import first
@@ -209,6 +210,15 @@ def fused_pairs(level: Level, node: Ints, labels: Ints, before: Ints) -> tuple[I
     carry = np.flatnonzero((labels[tail] == labels[head]) & (before[tail] != before[head]))
     pairs = np.stack([sample[tail[carry]], sample[head[carry]]], axis=1)
     return pairs, np.sqrt((level.Lam[carry] ** 2).sum(axis=1)) / level.w[carry]
+
+
+def strong_parts(base: Level, share: float) -> Ints:
+    """Part of each node: components of the edges with ``share`` of the strongest at either end."""
+    strongest = np.zeros(base.n)
+    np.maximum.at(strongest, base.tail, base.w)
+    np.maximum.at(strongest, base.head, base.w)
+    strong = base.w >= share * np.minimum(strongest[base.tail], strongest[base.head])
+    return components(np.stack([base.tail[strong], base.head[strong]], axis=1), base.n)
 
 
 def simple_bound(base: Level, gamma: float) -> float:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..graph import components
 from ..loops.clusters import cluster_means, fuse, gap_parts
@@ -23,6 +24,8 @@ from ..solvers import ssnal
 from ..solvers.driver import drive
 from .halves import over_halves
 from .levels import CALLS, Duals, Level
+
+Bools = NDArray[np.bool_]
 
 # The share of its capacity that an edge must leave unused to count as fused. Sweeps project
 # saturated duals on the sphere exactly, so that anything above round-off separates the two. Half:
@@ -114,10 +117,16 @@ def measure(
     return Clusters(labels, center, *gap)
 
 
-def clusters_of(level: Level, c: Floats, duals: Duals | None = None) -> Clusters:
-    """Read the clusters off the duals: those of the level, or others with their own points."""
+def clusters_of(
+    level: Level, c: Floats, duals: Duals | None = None, apart: Bools | None = None
+) -> Clusters:
+    """Read the clusters off the duals: those of the level, or others with their own points.
+
+    Edges that are kept ``apart`` (m,) do not fuse, whatever their duals are.
+    """
     own = level.duals if duals is None else duals
-    labels, count = fuse(level.tail, level.head, c, own.Lam, level.n, MARGIN)
+    holding = c if apart is None else np.where(apart, 0.0, c)
+    labels, count = fuse(level.tail, level.head, holding, own.Lam, level.n, MARGIN)
     return measure(level, c, labels, cluster_means(level.masses, own.A, labels, count), own)
 
 
@@ -157,13 +166,21 @@ def keep_together(
     return replace(whole, passes=clusters.passes, work=clusters.work)
 
 
-def solve_top(level: Level, c: Floats, target: float, pool: Executor | None = None) -> Clusters:
+def solve_top(
+    level: Level,
+    c: Floats,
+    target: float,
+    pool: Executor | None = None,
+    apart: Bools | None = None,
+    most: int | None = None,
+) -> Clusters:
     """Sweep with momentum until the gap of the level is below ``target``.
 
     Nesterov's momentum over turns of sweeps, started again whenever the dual falls. On large levels
-    the sweeps run in single precision, which also tells when to take the gap in double.
+    the sweeps run in single precision, which also tells when to take the gap in double. Edges that
+    are ``apart`` do not fuse; after ``most`` passes the gap is left as it is.
     """
-    found = clusters_of(level, c)
+    found = clusters_of(level, c, apart=apart)
     if found.gap <= target or len(c) == 0:
         return found
     single = level.cost > SINGLE
@@ -173,14 +190,14 @@ def solve_top(level: Level, c: Floats, target: float, pool: Executor | None = No
     given = *(x.astype(kind, copy=False) for x in given), rough.A, rough.Lam
     last = rough.Lam.copy()
     t, loss, passes, check = 1.0, np.inf, 0, TURN
-    limit = max(MAX_PASSES, int(MAX_PASSES * CALLS / (1 + level.cost)))
+    limit = most or max(MAX_PASSES, int(MAX_PASSES * CALLS / (1 + level.cost)))
     while passes < limit:
         over_halves(level, sweep, pool, *given, after=(TURN, kind(DAMPED)))
         passes += TURN
         if passes >= check:
-            found = clusters_of(level, c, rough)
+            found = clusters_of(level, c, rough, apart)
             if single and found.gap <= target:
-                found = _in_double(level, c, rough)
+                found = _in_double(level, c, rough, apart)
             if found.gap <= target:
                 break
             check = passes + max(TURN, passes // 4 // TURN * TURN)
@@ -189,7 +206,9 @@ def solve_top(level: Level, c: Floats, target: float, pool: Executor | None = No
         loss = now
         over_halves(level, momentum, pool, *given, last, after=(kind(beta),))
     if single and passes >= limit:
-        found = _in_double(level, c, rough)
+        found = _in_double(level, c, rough, apart)
+    if apart is not None or most is not None:
+        return replace(found, passes=passes, work=float(passes) * level.cost)
     if found.gap > target:
         found = best_reading(level, c)
     steps = min(int(NEWTON_WORK / level.cost), MOST_STEPS)
@@ -226,12 +245,12 @@ def newton(level: Level, c: Floats, target: float, found: Clusters) -> Clusters:
     return found if found.gap <= target else _newton(level, c, target, steps, found, cold=True)
 
 
-def _in_double(level: Level, c: Floats, rough: Duals) -> Clusters:
+def _in_double(level: Level, c: Floats, rough: Duals, apart: Bools | None) -> Clusters:
     """Take over duals of single precision, feasible in double; ``rough.A`` becomes their points."""
     clip_into(rough.Lam, c, level.Lam)
     level.refresh()
     rough.A[:] = level.A
-    return clusters_of(level, c)
+    return clusters_of(level, c, apart=apart)
 
 
 def accelerate(level: Level, c: Floats, stop: float, passes: int) -> float:

@@ -34,6 +34,10 @@ BORNE = 1e-11
 BESSEL = 1e-13
 
 
+# Samples of more features than samples up to which all inner products are kept: 32 MB.
+WHOLE = 2_000
+
+
 def space_of(points: Points) -> Space:
     """The space of the kernel; of cells of rows, whose means have no pre-image, the embedding."""
     kernel, X = points.embedding.kernel, points.X
@@ -67,7 +71,8 @@ def _of_distances(X: Floats, kernel: Kernel) -> Space:
     """
     d, gauss = X.shape[1], kernel.name == "rbf"
     sigma = float(kernel.params["bandwidth"])
-    X = (X - X.mean(axis=0)) / (sigma * np.sqrt(2.0) if gauss else sigma)
+    X = X - X.mean(axis=0)
+    X /= sigma * np.sqrt(2.0) if gauss else sigma
     unit = float(roundings(d + 8))
     squares = np.einsum("ik,ik->i", X, X)
     product = 4.0 * unit * float(squares.max())
@@ -78,7 +83,8 @@ def _of_distances(X: Floats, kernel: Kernel) -> Space:
         return np.exp(K, out=K)
 
     def by_product(rows: Ints, columns: Ints) -> Floats:
-        K = X[rows] @ (2.0 * X[columns].T)
+        K = X[rows] @ X[columns].T
+        K *= 2.0
         K -= squares[columns]
         K -= squares[rows, None]
         np.minimum(K, 0.0, out=K)
@@ -88,9 +94,17 @@ def _of_distances(X: Floats, kernel: Kernel) -> Space:
     # moves together; exp is right to one unit
     moved = 8.0 * UNIT * (1.0 + float(np.abs(X).sum(axis=1).max()))
     fast = gauss and d > FEW and product <= BORNE
+    values = by_product if fast else gram
+    if len(X) <= min(d, WHOLE):  # fewer numbers than the rows themselves
+        every: Any = slice(None)
+        whole = values(every, every)
+
+        def values(rows: Ints, columns: Ints) -> Floats:
+            return whole[np.ix_(rows, columns)]
+
     reach = np.sqrt(FAR) if gauss else FAR
     return Space(
-        by_product if fast else gram,
+        values,
         np.ones(len(X)),
         (product if fast else unit) + moved,
         X,

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from ..certificate.margins import Robustness, stand
-from ..certificate.ranges import Recovery, check_labels, recover
+from ..certificate.ranges import Recovery, recover
 from ..certificate.space import Space
 from ..graph import Graph
-from ..partition import first
+from ..partition import check_labels, first
 from ..problem import Floats, Ints
 from ..solvers import solve_problem
 from .inner import space_of
@@ -26,7 +26,9 @@ from .points import Points
 SHARP = 1e-10
 
 
-def recovery(model: Any, labels: Any = None, near: float | None = None) -> Recovery:
+def recovery(
+    model: Any, labels: Any = None, near: float | None = None, inside: bool = False
+) -> Recovery:
     """For which γ the exact optimum has the clusters ``labels``; those of the fit by default."""
     space, graph, masses, index = full_space(model)
     rows = check_labels(model.labels_ if labels is None else labels, len(index))
@@ -34,11 +36,12 @@ def recovery(model: Any, labels: Any = None, near: float | None = None) -> Recov
     odd = np.flatnonzero(points[index] != rows)
     if len(odd):
         twin = int(first(index)[index[odd[0]]])
-        why = f"samples {twin} and {odd[0]} are equal and have different labels"
+        same = "must be together" if hasattr(model, "_links") else "are equal"
+        why = f"samples {twin} and {odd[0]} {same} and have different labels"
         return Recovery(np.nan, np.nan, f"refuted: {why}", (np.inf, 0.0), None, why)
     solve = partial(solve_problem, tol=SHARP)
     near = model.gamma_ if labels is None else near
-    return recover(space, graph, masses, points, near=near, solve=solve)
+    return recover(space, graph, masses, points, near=near, inside=inside, solve=solve)
 
 
 def robustness(model: Any, gamma: float | None = None) -> Robustness:
@@ -59,7 +62,10 @@ def robustness(model: Any, gamma: float | None = None) -> Robustness:
 
 
 def full_space(model: Any) -> tuple[Space, Graph, Floats, Ints]:
-    """Inner products, graph and masses of the points of a fit, and the point of every row."""
+    """Inner products, graph and masses of the samples of a fit, and the sample of every row.
+
+    A sample is a point, or the mean of points that must be together.
+    """
     if hasattr(model, "points_"):
         raise ValueError("rows were grouped into cells: fit with coarsen=False to ask about rows")
     if hasattr(model, "_unit"):
@@ -75,5 +81,9 @@ def full_space(model: Any) -> tuple[Space, Graph, Floats, Ints]:
             )
         X = embedding.Z if embedding.basis is None else embedding.basis
     masses = np.bincount(index, model.path_.masses, n).astype(np.float64)
+    space, links = space_of(Points(X, masses, embedding, index)), getattr(model, "_links", None)
+    if links is not None:
+        space, index = space.means(masses, links), links[index]
+        masses = np.bincount(links, masses).astype(np.float64)
     graph = Graph(np.sort(index[model.graph_.edges], axis=1), model.graph_.weights)
-    return space_of(Points(X, masses, embedding, index)), graph, masses, index
+    return space, graph, masses, index

@@ -42,12 +42,17 @@ def formatted(rows: Sequence[dict[str, Any]], *formats: str) -> list[list[str]]:
     return [[form.format(**row) for form in formats] for row in rows]
 
 
-def figure(rows: int, columns: int, width: float, height: float) -> tuple[Any, list[Any]]:
-    """A figure without a window, and its axes in reading order."""
+def empty_figure(width: float, height: float) -> Any:
+    """A figure without a window and without axes."""
     need("matplotlib", "plot")
     from matplotlib.figure import Figure
 
-    made = Figure(figsize=(width, height), layout="constrained")
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def figure(rows: int, columns: int, width: float, height: float) -> tuple[Any, list[Any]]:
+    """A figure without a window, and its axes in reading order."""
+    made = empty_figure(width, height)
     return made, list(made.subplots(rows, columns, squeeze=False).ravel())
 
 

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ..certificate.reduced import reduce
 from ..graph import Graph, components
 from ..labels import fusion_labels
 from ..numerics.boundaries import Boundaries
 from ..partition import canonical, row_keys
 from ..path.clusterpath import ClusterPath
 from ..points import Points
-from ..problem import Floats, Problem, Solution
+from ..problem import Floats, Ints, Problem, Solution
 from ..selection import Selection, select, select_at
 from ..selection.tension import spread, tension
 from ..settings import Settings
@@ -41,14 +42,19 @@ DISTINCT = 0.5
 
 
 def find_valleys(
-    points: Points, own: Graph | None, nearest: Nearest | None, settings: Settings
+    points: Points,
+    own: Graph | None,
+    nearest: Nearest | None,
+    settings: Settings,
+    links: Ints | None = None,
 ) -> Boundaries | None:
     """Valleys of the density between points of few features, where they show the clusters.
 
     None where the graph is not built from the features, and where the density shows no structure or
     not as many clusters as were asked for: thin curves of few samples have clusters without
     valleys, and the path decides. So it does where it shows clusters about as clearly. On a line
-    the density is all that there is.
+    the density is all that there is. ``links`` is the sample of every point, and no valley parts a
+    sample.
     """
     features = points.X.shape[1] <= FEW_FEATURES and not sparse.issparse(points.X)
     features = features and settings.metric_of_graph(points.X) in ("auto", "euclidean")
@@ -57,14 +63,18 @@ def find_valleys(
         return None
     k = settings.n_clusters
     mass, least = in_rows(points, settings)
-    found = valleys(points.X, points.masses / mass, k, least)
+    found = valleys(points.X, points.masses / mass, k, least, settings.threads)
     if found is None:
         return None
+    if links is not None:
+        found = found.contracted(links)
     if points.X.shape[1] == 1 and k is None:
         return found
     if found.count == 1 if k is None else found.height(int(k)) <= DISTINCT:
         return None
-    return found if len(points) > FEW_POINTS else clearer(points, own, nearest, found, settings)
+    if len(points) > FEW_POINTS:
+        return found
+    return clearer(points, own, nearest, found, settings, links)
 
 
 def clearer(
@@ -73,10 +83,14 @@ def clearer(
     nearest: Nearest | None,
     found: Boundaries,
     settings: Settings,
+    links: Ints | None = None,
 ) -> Boundaries | None:
     """The valleys, unless the path shows clusters about as clearly: then None, and it decides."""
     graph, _ = build_penalty(points, own, settings, nearest)
     problem = Problem(points.Z, graph.edges, graph.weights, 0.0, points.masses)
+    if links is not None:
+        problem = reduce(problem, links)
+        graph = Graph(problem.edges, problem.weights)
     path = run_path(problem, points, OUTLINE, replace(settings, verbose=0, certify="selected"))
     if not len(path) or path.scale <= 0:
         return found
@@ -108,7 +122,8 @@ def choose(
         return select_at(A, fused, gamma, masses=problem.masses, **options)
     if found is None and settings.labels == "auto" and len(path) and path.scale > 0:
         graph = Graph(problem.edges, problem.weights)
-        lengths = lengths_of(points, graph, settings)
+        linked = problem.n < len(points)  # means of points have no place of their own
+        lengths = None if linked else lengths_of(points, graph, settings)
         found = tension_of(path, graph, points, settings, lengths)
     return select(
         problem.Z,

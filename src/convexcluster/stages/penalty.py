@@ -35,7 +35,8 @@ def nearest_points(points: Points, own: Graph | None, settings: Settings) -> Nea
     X = points.Z if placed else points.X
     if not placed and settings.metric_of_graph(X) != "auto":
         return None
-    return automatic_nearest(X, settings.n_neighbors, features=not placed)
+    jobs = settings.threads
+    return automatic_nearest(X, settings.n_neighbors, features=not placed, jobs=jobs)
 
 
 def build_penalty(
@@ -44,10 +45,12 @@ def build_penalty(
     settings: Settings,
     nearest: Nearest | None = None,
     found: Boundaries | None = None,
+    links: Ints | None = None,
 ) -> tuple[Graph, Graph | None]:
     """The graph of the penalty between the points, and that of the rows that it sums, if any.
 
-    Edges across valleys that were ``found`` are weak.
+    Edges across valleys that were ``found`` are weak; valleys are between samples, of which
+    ``links`` is that of every point.
     """
     if own is not None:
         assert points.index is not None
@@ -61,6 +64,7 @@ def build_penalty(
     graph = weigh(points.X, points.masses, settings, distinct=distinct, nearest=nearest)
     if found is not None:
         labels = found.labels(settings.n_clusters)
+        labels = labels if links is None else labels[links]
         graph = with_valleys(graph, found, labels, np.arange(len(labels)))
     return graph, None
 

@@ -152,10 +152,12 @@ def automatic_graph(
     )
 
 
-def automatic_nearest(X: Samples, n_neighbors: int, *, features: bool = True) -> Nearest:
+def automatic_nearest(
+    X: Samples, n_neighbors: int, *, features: bool = True, jobs: int = 1
+) -> Nearest:
     """The neighbours that the graph of the defaults is made of."""
     metric, asked = automatic_neighbors(X, n_neighbors, features=features)
-    return Nearest.of(X, min(asked, X.shape[0] - 1), metric=metric)
+    return Nearest.of(X, min(asked, X.shape[0] - 1), metric=metric, jobs=jobs)
 
 
 def automatic_neighbors(X: Samples, n_neighbors: int, *, features: bool = True) -> tuple[str, int]:

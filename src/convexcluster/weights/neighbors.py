@@ -47,7 +47,7 @@ SHORTLIST = 5
 CROWD = 10**6
 
 
-def nearest_neighbors(X: Samples, k: int, *, metric: str = "euclidean") -> Ints:
+def nearest_neighbors(X: Samples, k: int, *, metric: str = "euclidean", jobs: int = 1) -> Ints:
     """The k nearest other samples of every sample, shape (n, k), nearest first.
 
     Exact, save for more than 50,000 samples in more than 15 dimensions if pynndescent is
@@ -56,12 +56,12 @@ def nearest_neighbors(X: Samples, k: int, *, metric: str = "euclidean") -> Ints:
     """
     n, d = X.shape
     if metric == "manhattan":
-        return _nearest_manhattan(X, k)[0]
+        return _nearest_manhattan(X, k, jobs)[0]
     if metric == "precomputed":
         search = NearestNeighbors(n_neighbors=k, metric="precomputed").fit(X)
         return search.kneighbors(return_distance=False).astype(np.int64)
     if not is_sparse(X) and d <= TREE_DIMENSION:
-        return _from_tree(X, k, power=2)
+        return _from_tree(X, k, 2, jobs)
     if n > APPROXIMATE_SIZE and find_spec("pynndescent"):
         from pynndescent import NNDescent
 
@@ -78,13 +78,13 @@ class Nearest:
     length: Floats  # (n, w)
 
     @classmethod
-    def of(cls, X: Samples, k: int, *, metric: str = "euclidean") -> Nearest:
+    def of(cls, X: Samples, k: int, *, metric: str = "euclidean", jobs: int = 1) -> Nearest:
         """As many as :func:`tied_neighbors` looks at for k neighbours."""
         n = X.shape[0]
         wide = min(2 * k + 1, n - 1)
         if metric == "manhattan":
-            return cls(*_nearest_manhattan(X, wide))
-        near = nearest_neighbors(X, wide, metric=metric)
+            return cls(*_nearest_manhattan(X, wide, jobs))
+        near = nearest_neighbors(X, wide, metric=metric, jobs=jobs)
         return cls(near, _lengths(X, np.arange(n), near, metric))
 
 
@@ -211,7 +211,7 @@ def _crowds(
     return np.vstack(pairs), np.concatenate(shares), np.concatenate(lengths)
 
 
-def _nearest_manhattan(X: Floats, k: int) -> tuple[Ints, Floats]:
+def _nearest_manhattan(X: Floats, k: int, jobs: int = 1) -> tuple[Ints, Floats]:
     """The k nearest of every sample and their Manhattan distances, both (n, k)."""
     from ..loops.distances import nearest_rows
 
@@ -221,7 +221,7 @@ def _nearest_manhattan(X: Floats, k: int) -> tuple[Ints, Floats]:
         nearest_rows(_plain(X), found, length)
         return found, length
     if d <= TREE_DIMENSION:
-        found = _from_tree(X, k, power=1)
+        found = _from_tree(X, k, 1, jobs)
     else:
         found = nearest_neighbors(X, min(SHORTLIST * k, n - 1))
     pairs = np.column_stack([np.repeat(np.arange(n), found.shape[1]), found.ravel()])
@@ -235,9 +235,9 @@ def _plain(X: Samples) -> Floats:
     return np.require(X, np.float64, ["C", "W"])
 
 
-def _from_tree(X: Floats, k: int, power: int) -> Ints:
+def _from_tree(X: Floats, k: int, power: int, jobs: int) -> Ints:
     """The k nearest others by a tree, which several threads may do at once."""
-    return _others(np.asarray(KDTree(X).query(X, k + 1, p=power)[1]))
+    return _others(np.asarray(KDTree(X).query(X, k + 1, p=power, workers=jobs)[1]))
 
 
 def _others(found: np.ndarray) -> Ints:

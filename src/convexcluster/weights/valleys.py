@@ -23,7 +23,6 @@ References: Chazal, Guibas, Oudot and Skraba, J. ACM 2013 (prominence of modes);
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 from scipy.spatial import KDTree
@@ -31,6 +30,7 @@ from scipy.spatial import KDTree
 from ..graph import Graph, components
 from ..numerics.boundaries import Boundaries
 from ..numerics.linkage import join
+from ..numerics.threads import each
 from ..partition import ranks
 from ..problem import Floats, Ints
 from .bridges import joining_edges
@@ -67,6 +67,9 @@ ACROSS = 1e-3
 # has no other, and joins its cluster with it. At a tenth of it, it does so after ten times the γ.
 CLIMB = 0.1
 
+# Points from which scales use a second thread. Half: starting it takes as long as it saves.
+THREADED = 1_000
+
 # Level of a valley in the plane, and share of the deepest failed valley that is added to it.
 LEVEL, INNER = 1.0, 0.7
 
@@ -91,23 +94,20 @@ class Landscape:
     weight: Floats  # (n,): the masses in rows
     near: Ints  # (n, columns)
     lengths: Floats  # (n, columns): logarithms
+    tree: KDTree  # searches beyond the neighbours
+    jobs: int
 
     @classmethod
-    def of(cls, X: Floats, masses: Floats) -> Landscape:
+    def of(cls, X: Floats, masses: Floats, jobs: int = 1) -> Landscape:
         """Find the neighbours."""
-        n = len(X)
+        n, tree = len(X), KDTree(X)
         columns = min(max(FINE, min(COARSEST, WORK // n)), n // 4)
-        lengths, near = map(np.asarray, KDTree(X).query(X, columns + 1))
+        lengths, near = map(np.asarray, tree.query(X, columns + 1, workers=jobs))
         own = near == np.arange(n)[:, None]
         own[~own.any(axis=1), -1] = True
         near = near[~own].reshape(n, columns).astype(np.int64)
         lengths = np.log(np.maximum(lengths[~own].reshape(n, columns), TINY))
-        return cls(X, masses / masses.mean(), masses, near, lengths)
-
-    @cached_property
-    def tree(self) -> KDTree:
-        """Searches beyond the neighbours."""
-        return KDTree(self.X)
+        return cls(X, masses / masses.mean(), masses, near, lengths, tree, jobs)
 
     def bridges(self, parts: Ints) -> Ints:
         """The shortest edges that join the parts, shortest first."""
@@ -150,7 +150,11 @@ class Landscape:
 
 
 def valleys(
-    X: Floats, masses: Floats, n_clusters: int | None = None, least: float = LEAST
+    X: Floats,
+    masses: Floats,
+    n_clusters: int | None = None,
+    least: float = LEAST,
+    jobs: int = 1,
 ) -> Boundaries | None:
     """The tree of the scale that shows most clusters, or the given number most clearly.
 
@@ -162,6 +166,8 @@ def valleys(
     n_clusters : int, optional
     least : float
         Least mass of a cluster.
+    jobs : int
+        Threads.
 
     Returns
     -------
@@ -177,8 +183,9 @@ def valleys(
     """
     if len(X) < 4 * FINEST:
         return None
-    land = Landscape.of(np.asarray(X, dtype=np.float64), np.asarray(masses, dtype=np.float64))
-    scales = [at_scale(land, size, least) for size in land.scales]
+    jobs = jobs if len(X) >= THREADED else 1
+    land = Landscape.of(np.asarray(X, dtype=np.float64), np.asarray(masses, dtype=np.float64), jobs)
+    scales = each(lambda size: at_scale(land, size, least), land.scales[::-1], jobs)[::-1]
     shown = []
     for t, scale in enumerate(scales):
         for coarser in scales[t + 1 : t + 1 + CONFIRM]:
