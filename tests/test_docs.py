@@ -137,6 +137,9 @@ SAYS = {
         ("96 tissue samples, 4,026 genes", lambda n, out: "96 samples × 4026 genes" in out),
         ("nine kinds", lambda n, out: len(set(n["y"])) == 9),
     ],
+    "plot_looking": [  # asserts the rest itself
+        ("178 wines by thirteen chemical", lambda n, out: n["X"].shape == (178, 13)),
+    ],
     "plot_rings": [
         (
             "four blobs of 50 samples inside a ring of 200",
