@@ -206,3 +206,10 @@ def test_a_sparse_cluster_beside_a_dense_one_is_a_cluster():
     rng = np.random.default_rng(0)
     X = np.vstack([rng.normal(size=(150, 10)), 8.0 * rng.normal(size=(150, 10)) + 16.0])
     assert KernelConvexClustering().fit(X).n_clusters_ == 2
+
+
+@pytest.mark.parametrize("size", [1e-90, 1e90])
+def test_the_dimension_does_not_depend_on_units(size):
+    X = np.random.default_rng(0).normal(size=(20, 5))
+    assert dimension_of(size * X) == pytest.approx(dimension_of(X))
+    assert dimension_of(np.full((4, 5), size)) == 1.0

@@ -71,6 +71,9 @@ SPARSE, FAR_SPARSER = 1.1, 5.0
 # a factor e¹⁰ of it.
 FOREVER = 10.0
 
+# Of samples that are all equal the spread is divided by this.
+TINY = float(np.finfo(np.float64).tiny)
+
 
 def dimension_of(X: Floats) -> float:
     """Dimension over which the variance of X is spread, (Σλ)²/Σλ², λ the principal variances.
@@ -84,6 +87,7 @@ def dimension_of(X: Floats) -> float:
     (2.0, 1.000002)
     """
     X = X - X.mean(axis=0)
+    X /= max(float(np.abs(X).max(initial=0.0)), TINY)  # fourth powers of 1e90 are no numbers
     gram = X.T @ X if X.shape[1] < len(X) else X @ X.T
     total = float((gram**2).sum())
     return round(float(np.trace(gram)) ** 2 / total, 6) if total > 0 else 1.0
