@@ -64,7 +64,7 @@ def test_reach_and_smooth_equal_their_definitions(seed):
         np.testing.assert_allclose(flat, mean, rtol=1e-12)
 
 
-def plain_climb(near, count, order, rank):
+def plain_climb(near, lengths, count, order, rank):
     """Uphill, basins, and for every mode but the highest of a part the saddle at which it ends."""
     n = len(near)
     beside = [set(near[i, : count[i]].tolist()) for i in range(n)]
@@ -72,6 +72,10 @@ def plain_climb(near, count, order, rank):
         for j in near[i, : count[i]]:
             beside[j].add(i)
     uphill = np.array([min([i, *beside[i]], key=lambda j: rank[j]) for i in range(n)])
+    for i in range(n):
+        own = zip(lengths[i, : count[i]], near[i, : count[i]])
+        denser = [(length, rank[j], j) for length, j in own if rank[j] < rank[i]]
+        uphill[i] = min(denser)[2] if denser else uphill[i]
     basin = np.arange(n)
     for i in order:
         basin[i] = basin[uphill[i]]
@@ -95,8 +99,8 @@ def test_climb_finds_modes_and_the_saddles_at_which_they_end(seed):
     rank = ranks(order)
     uphill, basin, lower = (np.empty(n, dtype=np.int64) for _ in range(3))
     ends, parent, highest = np.empty((n, 2), dtype=np.int64), np.arange(n), np.arange(n)
-    met = climb(near, count, order, rank, uphill, basin, parent, highest, lower, ends)
-    expected = plain_climb(near, count, order, rank)
+    met = climb(near, lengths, count, order, rank, uphill, basin, parent, highest, lower, ends)
+    expected = plain_climb(near, lengths, count, order, rank)
     assert (uphill == expected[0]).all()
     assert (basin == expected[1]).all()
     assert met > 0

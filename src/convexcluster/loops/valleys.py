@@ -1,6 +1,6 @@
 """Compiled passes over neighbour lists: the k-NN density of weighted points, its modes and saddles.
 
-A mode is a point that has no denser neighbour; every other point climbs to its densest neighbour
+A mode is a point that has no denser neighbour; every other point climbs to the nearest denser one
 and so belongs to the basin of one mode. Points are visited by falling density: where a point
 touches two parts that were apart until now, they meet, and the point is their saddle.
 """
@@ -48,13 +48,14 @@ def smooth(near, count, values, out):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def climb(near, count, order, rank, uphill, basin, parent, highest, lower, ends):  # type: ignore[no-untyped-def]
+def climb(near, lengths, count, order, rank, uphill, basin, parent, highest, lower, ends):  # type: ignore[no-untyped-def]
     """Basins of the modes, and the saddles at which parts meet; returns the number of saddles.
 
     ``order`` are the points by falling density, ``rank`` their places in it. ``uphill`` is the
-    densest neighbour of a point, the point itself at a mode. ``lower`` is the mode of the part
-    whose highest mode is the lower one, ``ends`` the two neighbours, saddle first, over which the
-    parts meet. ``parent`` and ``highest``, 0 … n − 1 at the beginning, are the parts at the end.
+    nearest denser neighbour of a point, of equally near ones the densest, and the point itself at a
+    mode. A far one may lie across a gap, which is why it is not the densest. ``lower`` is the mode
+    of the part whose highest mode is the lower one, ``ends`` the two neighbours, saddle first, over
+    which the parts meet. ``parent`` and ``highest``, 0 … n − 1 at the beginning, are the parts at the end.
     """
     n = len(near)
     start = np.zeros(n + 1, np.int64)
@@ -74,16 +75,24 @@ def climb(near, count, order, rank, uphill, basin, parent, highest, lower, ends)
         i = order[t]
         own = count[i]
         both = own + start[i + 1] - start[i]
-        best = t
-        for c in range(both):
-            j = near[i, c] if c < own else back[start[i] + c - own]
-            best = min(best, rank[j])
-        uphill[i] = order[best]
-        if best == t:
+        above, shortest = i, np.inf
+        for c in range(own):
+            j = near[i, c]
+            if rank[j] < rank[above]:
+                if above != i and lengths[i, c] > shortest:
+                    break
+                above, shortest = j, lengths[i, c]
+        if above == i:  # denser only among those who have it as a neighbour
+            for c in range(own, both):
+                j = back[start[i] + c - own]
+                if rank[j] < rank[above]:
+                    above = j
+        uphill[i] = above
+        if above == i:
             basin[i] = i
             continue
-        basin[i] = basin[order[best]]
-        parent[i] = find(parent, order[best])
+        basin[i] = basin[above]
+        parent[i] = find(parent, above)
         for c in range(both):
             j = near[i, c] if c < own else back[start[i] + c - own]
             if rank[j] < t:

@@ -209,7 +209,7 @@ class Scale:
 
     size: int  # neighbours
     masses: Floats  # (n,): of mean one
-    uphill: Ints  # (n,): densest neighbour, the point itself at a mode
+    uphill: Ints  # (n,): nearest denser neighbour, the point itself at a mode
     basin: Ints  # (n,): mode of every point, 0 … m − 1 in the order of the points
     rank: Ints  # (m,): place of every mode by falling density
     ends: Ints  # (m − 1, 2): neighbours over which two basins meet
@@ -260,7 +260,9 @@ def at_scale(land: Landscape, size: int, least: float = LEAST) -> Scale:
     # two points that are each other's farthest neighbour have one radius: who is nearer to the rest
     order = np.lexsort((-slope, radius))
     rank, parent, highest = ranks(order), np.arange(n), np.arange(n)
-    met = climb(land.near, count, order, rank, uphill, basin, parent, highest, lower, ends)
+    met = climb(
+        land.near, land.lengths, count, order, rank, uphill, basin, parent, highest, lower, ends
+    )
     modes = np.flatnonzero(uphill == np.arange(n))
     bridges = np.empty((0, 2), dtype=np.int64)
     if met < len(modes) - 1:
