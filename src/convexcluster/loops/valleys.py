@@ -55,7 +55,8 @@ def climb(near, lengths, count, order, rank, uphill, basin, parent, highest, low
     nearest denser neighbour of a point, of equally near ones the densest, and the point itself at a
     mode. A far one may lie across a gap, which is why it is not the densest. ``lower`` is the mode
     of the part whose highest mode is the lower one, ``ends`` the two neighbours, saddle first, over
-    which the parts meet. ``parent`` and ``highest``, 0 … n − 1 at the beginning, are the parts at the end.
+    which the parts meet. ``parent`` and ``highest``, 0 … n − 1 at the beginning, are the parts at
+    the end.
     """
     n = len(near)
     start = np.zeros(n + 1, np.int64)
