@@ -104,9 +104,9 @@ class Centroids:
         mass = np.bincount(self.groups, masses)
         g, k = len(mass), int(labels.max()) + 1
         share = np.bincount(labels * g + self.groups, masses, k * g).reshape(k, g)
-        return (share / share.sum(axis=1, keepdims=True) @ self.beta)[:, self.groups] * (
-            masses / mass[self.groups]
-        )
+        beta = (share / share.sum(axis=1, keepdims=True) @ self.beta)[:, self.groups]
+        beta *= masses / mass[self.groups]
+        return beta / beta.sum(axis=1, keepdims=True)  # rows of β lose digits where masses differ
 
 
 # Values of γ at which the labels are tested one by one where there is no interval. Paths of low
