@@ -90,7 +90,7 @@ OPEN_GAIN = 0.9
 
 # A first round that leaves more than so many times the gap that is allowed is followed by Newton's
 # method on all samples: along weak edges of a dense graph rounds move the residual to and fro, and
-# leave 16,000 to 24,000 times the gap. Ten times as large or as small: no difference there.
+# leave 16,000 to 24,000 times the gap. Far below that a few more rounds are enough.
 OPEN_REACH = 100.0
 
 # Numbers of Λ that sweeps over mixed graphs may touch at one γ, some ten seconds; then the gap is
