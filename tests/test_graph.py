@@ -172,3 +172,9 @@ def test_axes_by_hand():
 
 def test_first_momentum_is_zero():
     assert nesterov(1.0) == (1.618033988749895, 0.0)
+
+
+def test_weights_that_no_gamma_can_balance_are_refused_by_a_sentence():
+    Z, edges = np.array([[0.0], [1.0], [2.0]]), np.array([[0, 1], [1, 2]])
+    with pytest.raises(ValueError, match=r'weights from 1e-320 to 1 .* weight_bandwidth="auto"'):
+        gamma_range(Z, edges, np.array([1.0, 1e-320]), np.ones(3))

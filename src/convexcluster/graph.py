@@ -90,6 +90,12 @@ def gamma_range(Z: Floats, edges: Ints, weights: Floats, masses: Floats) -> tupl
     top = float(delta.max())
     if top == 0:
         return 0.0, 0.0
+    if not np.isfinite(weights @ delta**2):
+        raise ValueError(
+            f"weights from {weights.min():.1g} to {weights.max():.1g} need a γ beyond the range "
+            "of double precision: of weights by a bandwidth, choose it nearer to the distances of "
+            'neighbours, or weight_bandwidth="auto"'
+        )
     return float(weights @ delta**2 / (weights @ delta)), top
 
 
