@@ -31,6 +31,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..graph import Graph
+from ..numerics.parameters import check_parameters, is_number
 from ..partition import check_labels
 from ..problem import Floats, Ints, Problem, Solution
 from .explicit import hold
@@ -43,6 +44,9 @@ KINDS = "total", "each", "one", "weights", "gamma"
 # Columns of a routing at a time: 5,000 edges × 256 numbers are ten megabytes.
 COLUMNS = 256
 
+
+# Beyond it γ² is no float.
+LARGEST_GAMMA = 1e150
 
 ANY_DIRECTION = "in any direction, in the units of the fitted features"
 
@@ -153,12 +157,13 @@ def stand(
     solve: Callable[[Problem], Solution] | None = None,
 ) -> Robustness:
     """:func:`robustness` for inner products on demand."""
+    check_parameters({"gamma": (is_number, "a number")}, {"gamma": gamma})
     found = check_labels(labels, len(masses))
     at = layout(graph.edges, found)
     if at is None:
         return Robustness(reason="a cluster is not connected in the graph")
     proof = Proof(space, graph.edges, graph.weights, masses, found, at)
-    state = proof.state(gamma) if gamma > 0 else None
+    state = proof.state(gamma) if 0 < gamma < LARGEST_GAMMA else None
     parts = None
     if state is not None and state[0].differ:
         parts = [_part(proof, t, state[0], solve) for t in range(proof.k)]

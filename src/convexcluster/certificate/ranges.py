@@ -26,6 +26,7 @@ from scipy.sparse.csgraph import depth_first_order, minimum_spanning_tree
 
 from ..graph import Graph, components
 from ..numerics.laplacian import solve_laplacian
+from ..numerics.parameters import Rules, check_parameters, is_positive
 from ..partition import check_labels, means, ranks
 from ..problem import Floats, Ints, Problem, Solution
 from .claims import interval
@@ -64,6 +65,12 @@ NEAR = 0.01
 # States of a cover at most on either side, and the least reach worth a state. With ten times as
 # much the cover of wine ends three hundredths before the γ at which two clusters meet.
 STATES, LEAST_REACH = 200, 1e-4
+
+
+RULES: Rules = {
+    "near": (lambda v: v is None or is_positive(v), "a number > 0, or None"),
+    "rel": (lambda v: is_positive(v) and 1e-9 <= v < 1, "a number from 1e-9 to 1"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +155,7 @@ def recover(
     solve: Callable[[Problem], Solution] | None = None,
 ) -> Recovery:
     """:func:`recovery` for inner products on demand."""
+    check_parameters(RULES, {"near": near, "rel": rel})
     found = check_labels(labels, len(masses))
     at = layout(graph.edges, found)
     if at is None:
@@ -248,7 +256,7 @@ class _Search:
 
     def start(self, near: float | None) -> float | None:
         """A γ at which the labels are proved."""
-        if near is not None and near > 0 and self.holds(near):
+        if near is not None and self.holds(near):
             return near
         if self.enough is not None:
             low, high = self.enough
