@@ -35,7 +35,7 @@ def _scatter(ax: Any, X: np.ndarray, labels: np.ndarray, title: str) -> None:
 
 def _recovery(rows: Rows) -> Any:
     shown = [(case, f) for case, f in rows if case.part == "recovery" and f["ends"][0] > 0][::-1]
-    made, ax = figure(1, 1, 8, 1.2 + 0.4 * len(shown))
+    made, (ax,) = figure(1, 1, 8, 1.2 + 0.4 * len(shown))
     for place, (_, found) in enumerate(shown):
         for rank, what in enumerate(("necessary", "ends", "inside", "sufficient")):
             low, high = found[what] or (1.0, 1.0)
@@ -55,7 +55,7 @@ def _robustness(rows: Rows) -> Any:
     model = KernelConvexClustering().fit(X)
     held = model.robustness()
     reach = held.in_input(float(model.kernel_.params["bandwidth"]))
-    made, ax = figure(1, 1, 7, 4)
+    made, (ax,) = figure(1, 1, 7, 4)
     _scatter(ax, X, model.labels_, f"every sample may move by {reach:.3f} at once")
     for x in X:
         ax.add_patch(Circle(x, reach, fill=False, edgecolor=INK, lw=0.3))
