@@ -7,7 +7,7 @@ from sklearn.datasets import make_moons
 from sklearn.metrics import adjusted_rand_score
 
 from convexcluster import KernelConvexClustering
-from convexcluster.datasets import make_rings
+from convexcluster.datasets import make_rings, make_spirals
 from convexcluster.graph import Graph
 from convexcluster.loops.valleys import between, climb, judge, reach, sides, smooth
 from convexcluster.numerics.boundaries import Boundaries
@@ -19,6 +19,7 @@ from convexcluster.weights.valleys import (
     INNER,
     LEAST,
     Landscape,
+    agree,
     at_scale,
     valleys,
     with_valleys,
@@ -223,6 +224,54 @@ def test_too_few_points_have_no_density():
 def test_no_scale_shows_more_clusters_than_modes():
     X = np.random.default_rng(0).normal(size=(64, 2))
     assert valleys(X, np.ones(64), n_clusters=60) is None
+
+
+def touching(side, apart, n, seed):
+    """Touching normal groups."""
+    centres = apart * np.stack(np.divmod(np.arange(side**2), side), axis=1)
+    y = np.arange(n) % side**2
+    return np.random.default_rng(seed).normal(size=(n, 2)) + centres[y], y
+
+
+def test_many_valleys_stand_together_where_one_would_not():
+    X, y = touching(3, 3.5, 1_500, 0)
+    land = Landscape.of(X, np.ones(len(X)))
+    scale = at_scale(land, 45)
+    assert scale.heights[-8] < 1.0
+    assert valleys(X, np.ones(len(X))).count == 9
+    labels = KernelConvexClustering(certify=False).fit_predict(X)
+    assert adjusted_rand_score(y, labels) > 0.6
+
+
+def test_the_level_of_many_is_the_law_of_chance_peaks():
+    scale = at_scale(Landscape.of(touching(3, 3.5, 900, 1)[0], np.ones(900)), 45)
+    chance = 900 / 45 / 3
+    b = np.arange(1, len(scale.heights) + 1)
+    levels = np.sqrt(np.maximum(1 - np.log(b) / np.log(chance), 0.25))
+    above = (scale.heights[::-1] / levels).max()
+    together = scale.together()
+    b = int((together.heights >= above - 1e-12).sum())  # as many as are most above their level
+    assert together.heights[-b] == pytest.approx(above)
+    assert (together.heights * levels[b - 1]) == pytest.approx(scale.heights)
+
+
+def test_modes_of_a_coarse_scale_do_not_cut_across_arms():
+    X, _ = make_spirals(2, n_per_arm=950, random_state=3)
+    rng = np.random.default_rng(3)
+    X = np.vstack([X, rng.uniform(X.min(axis=0), X.max(axis=0), (100, 2))])
+    land = Landscape.of(X, np.ones(len(X)))
+    coarse = at_scale(land, 91).together().boundaries
+    found = valleys(X, np.ones(len(X)))
+    assert coarse.count > found.count == 2
+    assert not agree(coarse, found)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_told_the_number_that_it_finds_the_answer_is_the_same(seed):
+    X, _ = touching(3, 4.0, 1_200, seed)
+    free = KernelConvexClustering(certify=False).fit(X)
+    told = KernelConvexClustering(free.n_clusters_, certify=False).fit(X)
+    assert (told.labels_ == free.labels_).all()
 
 
 def test_every_point_climbs_inside_its_cluster():

@@ -36,16 +36,20 @@ class Boundaries:
         """Height of each boundary, the clearest first."""
         return self.linkage[::-1, 2]
 
+    @property
+    def sure(self) -> int:
+        """Number of clusters by the boundaries that stand whatever is beside them."""
+        return 1 + int((self.heights > 1.0).sum())
+
     @cached_property
     def count(self) -> int:
         """Number of clusters, told nothing."""
         h = self.heights
-        sure, most = int((h > 1.0).sum()), int((h > min(self.beside, 1.0)).sum())
-        if not sure:
+        sure, most = self.sure, 1 + int((h > min(self.beside, 1.0)).sum())
+        if sure == 1:
             return 1
         # the last boundary that is kept, over the first that is not
-        gaps = [self.clarity(k) for k in range(sure + 1, most + 2)]
-        return sure + 1 + int(np.argmax(gaps))
+        return sure + int(np.argmax([self.clarity(k) for k in range(sure, most + 1)]))
 
     def labels(self, n_clusters: int | None = None) -> Ints:
         """The cut into ``n_clusters``, or into :attr:`count`."""

@@ -150,6 +150,9 @@ def tension(
         in_levels(pairs, heights, mass, least, HOLD, SMALL, 0.0, share)
         if _excess(pairs, heights, mass, dimension, least)[0] <= 0:
             share /= max(share.max(initial=0.0), 1.0)  # none stands
+        # a short boundary is less sure to stand; of those that do not, the longest held comes next
+        fail = np.flatnonzero((share > 0.0) & (share <= 1.0))
+        share[fail[np.argsort(heights[fail], kind="stable")]] = np.sort(share[fail])
     if lengths is not None and not few:
         share = _joined_background(atoms, pairs, share, graph, lengths)
     order = np.argsort(share, kind="stable")

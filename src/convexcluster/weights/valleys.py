@@ -14,6 +14,13 @@ how far the lower of two modes stands above the saddle between them. A valley st
 can be walked round, on a curve it cannot, so that curves need twice the depth. The scale K runs
 from 8 up by √2; between parts that can be seen at the next two scales a valley must stand
 there too. The finest scale that shows most clusters about as clearly as any is taken.
+
+In d dimensions chance makes about m = n/((d + 1)K) modes, and the b-th highest of these is
+√(1 − log b/log m) as high as the highest. So b valleys stand together above
+
+    max(½, √(1 − log b/log m)):
+
+nine touching groups are seen by eight valleys none of which would be believed alone.
 ``benchmarks/levels.py`` measures what structureless data reach.
 
 References: Chazal, Guibas, Oudot and Skraba, J. ACM 2013 (prominence of modes); Hill, Ann. Stat.
@@ -52,7 +59,8 @@ CONFIRM = 2
 
 # The finest scale is taken whose faintest kept boundary is at least this share of the best scale's:
 # the coarser a scale is, the more samples at a border climb to the wrong side.
-FINE_ENOUGH = 0.7
+# Beyond CLEAR all scales are clear.
+FINE_ENOUGH, CLEAR = 0.7, 2.0
 
 # A part can be seen at a scale of K neighbours if it has this many times K samples. At half of it
 # touching groups are lost; at twice, more chance pieces of curves are left.
@@ -76,6 +84,11 @@ LEVEL, INNER = 1.0, 0.7
 # Beside a valley that stands, others need this share of the level. At half, chance pieces of curves
 # are clusters; at 0.85 groups that touch are missed beside groups that do not.
 BESIDE = 0.7
+
+# Least level of many valleys together, which chance does not reach at any scale. They count if this
+# share of the samples is on the right side of the valleys that stand alone: at a scale so coarse
+# that the arms of a spiral are one, it has modes that are no clusters.
+MANY, SIDE = 0.5, 0.75
 
 # The dimension beyond the scale is measured up to this many times its neighbours, at as many of the
 # neighbours of a saddle, and only where a valley could stand at all.
@@ -186,21 +199,37 @@ def valleys(
     jobs = jobs if len(X) >= THREADED else 1
     land = Landscape.of(np.asarray(X, dtype=np.float64), np.asarray(masses, dtype=np.float64), jobs)
     scales = each(lambda size: at_scale(land, size, least), land.scales[::-1], jobs)[::-1]
-    shown = []
-    for t, scale in enumerate(scales):
+    for t in range(len(scales) - 1):
         for coarser in scales[t + 1 : t + 1 + CONFIRM]:
-            scale = scale.confirmed(coarser)
+            scales[t] = scales[t].confirmed(coarser)
+    found, crowd = clearest(scales), clearest([scale.together() for scale in scales])
+    if found and crowd and crowd.count > found.count and agree(crowd, found):
+        found = crowd
+    if n_clusters is None or (found and found.count == n_clusters):
+        return found
+    return clearest(scales, n_clusters)
+
+
+def clearest(scales: list[Scale], n_clusters: int | None = None) -> Boundaries | None:
+    """The finest scale that shows most clusters, or the given number, about as clearly as any."""
+    shown = []
+    for scale in scales:
         tree = Boundaries(scale.linkage, "valleys", BESIDE)
-        k = tree.count if n_clusters is None else n_clusters
-        shown.append((tree.count == k, k, tree.height(k)))
+        k = tree.sure if n_clusters is None else n_clusters
+        shown.append((n_clusters is None or tree.count == k, k, min(tree.height(k), CLEAR)))
     best = max(shown)
-    if best[1] > len(X) or best[2] <= 0.0:
+    if best[2] <= 0.0:
         return None
-    clear = [t for t, show in enumerate(shown) if show >= (*best[:2], FINE_ENOUGH * best[2])]
-    found = scales[clear[0]]
-    for coarser in scales[clear[0] + 1 : clear[0] + 1 + CONFIRM]:
-        found = found.confirmed(coarser)
-    return found.boundaries
+    enough = (*best[:2], FINE_ENOUGH * best[2])
+    return next(scale for scale, show in zip(scales, shown) if show >= enough).boundaries
+
+
+def agree(crowd: Boundaries, alone: Boundaries) -> bool:
+    """Whether the clusters of one lie on one side each of the boundaries of the other."""
+    labels, sides = crowd.labels(), alone.labels()
+    shares = np.zeros((crowd.count, alone.count))
+    np.add.at(shares, (labels, sides), 1.0)
+    return bool(shares.max(axis=1).sum() >= SIDE * len(labels))
 
 
 @dataclass(frozen=True)
@@ -208,6 +237,7 @@ class Scale:
     """Basins of the modes at one scale, and the boundaries between them, the faintest first."""
 
     size: int  # neighbours
+    places: float  # of modes of chance
     masses: Floats  # (n,): of mean one
     uphill: Ints  # (n,): nearest denser neighbour, the point itself at a mode
     basin: Ints  # (n,): mode of every point, 0 … m − 1 in the order of the points
@@ -231,6 +261,15 @@ class Scale:
         heights = np.where(seen, np.minimum(self.heights, there), self.heights)
         order = np.argsort(heights, kind="stable")
         return replace(self, ends=self.ends[order], heights=heights[order])
+
+    def together(self) -> Scale:
+        """Heights in units of the level of several, for as many as are most above it."""
+        ranks = np.arange(1, len(self.heights) + 1)
+        places = np.log(max(self.places, 2.0))
+        levels = np.sqrt(np.maximum(1.0 - np.log(ranks) / places, MANY**2))
+        above = self.heights[::-1] / levels
+        level = float(levels[np.argmax(above)]) if above.max(initial=0.0) > 1.0 else 1.0
+        return replace(self, heights=self.heights / level)
 
     @property
     def linkage(self) -> Floats:
@@ -281,7 +320,9 @@ def at_scale(land: Landscape, size: int, least: float = LEAST) -> Scale:
     judge(basin, lower, ends, depth, level, INNER, least, land.weight, heights)
     faint = np.argsort(heights, kind="stable")
     numbers = np.searchsorted(modes, basin)
-    return Scale(size, land.masses, uphill, numbers, rank[modes], ends[faint], heights[faint])
+    places = n / size / (land.X.shape[1] + 1)
+    rank, ends, heights = rank[modes], ends[faint], heights[faint]
+    return Scale(size, places, land.masses, uphill, numbers, rank, ends, heights)
 
 
 def with_valleys(graph: Graph, boundaries: Boundaries, labels: Ints, places: Ints) -> Graph:
