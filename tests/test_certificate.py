@@ -20,7 +20,7 @@ from convexcluster.certificate import (
     project,
     solution_radius,
 )
-from convexcluster.certificate.flows import absorbable, route
+from convexcluster.certificate.flows import absorbable, electrical, route
 from convexcluster.certificate.reduced import gradient, newton, reduce
 from convexcluster.graph import components, gamma_range, incidence
 from convexcluster.partition import canonical, means
@@ -439,3 +439,10 @@ def test_pairs_held_together_by_no_more_than_rounding_are_not_said_to_be():
     uneven = Problem.of([[0.0], [4.0]], [[0, 1]], [1.0], 3.2, [1.0, 4.0])  # γ(1 + ¼) = 4
     assert not certified_same(uneven.at(3.2 * (1 - 1e-12))).any()
     assert certified_same(uneven.at(3.2 * (1 + 1e-12))).all()
+
+
+def test_a_demand_that_is_not_balanced_loses_its_mean_by_mass():
+    """Two samples of masses 1 and 3 with demands 4 and 0: 1 and 3 of it are taken off."""
+    edge, one = np.array([[0, 1]]), np.zeros(2, dtype=np.int64)
+    flow = electrical(edge, np.ones(1), np.array([[4.0], [0.0]]), one, np.array([1.0, 3.0]))
+    np.testing.assert_allclose(flow, [[3.0]], rtol=1e-12)
