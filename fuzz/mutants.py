@@ -5,10 +5,10 @@ reaches are kept. For each mutant a child of this warm process is forked, the co
 function is put in the place of the old one, and the tests that reach the changed line run until one
 of them fails: those that noticed most of the changes of that function first, then the shortest.
 
-Verdicts are kept in ``fuzz/out/mutants.jsonl`` with the source of the function, so that a campaign
-goes on where it ended. ``--again`` tries the survivors anew, after tests were written for them, and
-``--tests`` by these alone.
-A change of a result that no test notices asks for a test, a change that only costs time does not.
+Verdicts are kept in ``fuzz/out`` with the source of the function, and the lines of each test with
+all sources, so that a campaign goes on where it ended. ``--again`` tries the survivors anew, after
+tests were written for them, and ``--tests`` does so by these alone. A change of a result that no
+test notices asks for a test, a change that only costs time does not.
 """
 
 from __future__ import annotations
@@ -43,17 +43,17 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "convexcluster"
-KEPT = ROOT / "fuzz" / "out" / "mutants.jsonl"
+KEPT, REACHED = (ROOT / "fuzz" / "out" / f"{name}.jsonl" for name in ("mutants", "reached"))
 
 # The tests of each module, or of each module of a folder: what a developer runs after a change.
-FITS = ("proof_fits", "same_answer", "estimators", "coarsen", "units", "aggregates", "links")
+FITS = ("proof_fits", "same_answer", "estimators", "units", "coarsen", "aggregates", "links")
 TESTS: dict[str, tuple[str, ...]] = {
-    "certificate": ("certificate", "proof", "recovery", "oracle", "properties", *FITS),
     "labels": ("labels", "ward_ties", "selection"),
     "problem": ("solvers", "oracle", "certificate"),
+    "points.vote": ("predict", "large"),
+    "certificate": ("certificate", "proof", "recovery", "oracle", "properties", "proof_fits"),
     "fit": FITS,
     "stages": FITS,
-    "points.vote": ("predict", "large"),
 }
 
 # Processor seconds: of a test that takes part, of all tests of one mutant, and of a mutant that
@@ -228,11 +228,23 @@ def _codes(code: CodeType, prefix: str = "") -> dict[str, CodeType]:
 class Campaign:
     """A plugin of pytest: it runs the tests once, and then each mutant in a child."""
 
-    def __init__(self, chosen: list[Mutant], keep: Callable[[Mutant, str], None], seconds: float):
-        self.chosen, self.keep = chosen, keep
+    def __init__(
+        self,
+        chosen: list[Mutant],
+        keep: Callable[[Mutant, str], None],
+        seconds: float,
+        given: bool,
+    ) -> None:
+        self.chosen, self.keep, self.given = chosen, keep, given
         self.until = time.monotonic() + seconds
-        files = {str(SOURCE.joinpath(*m.module.split("."))) + end for m in chosen for end in ENDS}
-        self.reached: dict[str, dict[Any, set[int]]] = {file: defaultdict(set) for file in files}
+        every = [SOURCE.joinpath(*name.split(".")) for group in TESTS for name in modules(group)]
+        files = [
+            found for path in every for found in (path.with_suffix(".py"), path / "__init__.py")
+        ]
+        self.files = {str(file) for file in files if file.exists()}
+        self.source = "".join(_digest(Path(file).read_text()) for file in sorted(self.files))
+        self.known = {(found["test"], found["state"]): found for found in lines_of(REACHED)}
+        self.reached: dict[Any, dict[str, set[int]]] = {}
         self.took: dict[Any, float] = {}
         self.noticed: dict[str, Counter[Any]] = defaultdict(Counter)
         self.caches: list[Any] = []
@@ -243,29 +255,46 @@ class Campaign:
         self.failed |= report.failed
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        """Once the tests are collected."""
-        begin, self.caches = time.process_time(), caches()
-        for item in session.items:
-            self.measure(item)
-        took = time.process_time() - begin
-        print(f"{len(self.took)} of {len(session.items)} tests take part, {took:.0f} s", flush=True)
-        for mutant in self.chosen:
-            if time.monotonic() > self.until:
-                break
-            self.keep(mutant, self.verdict(mutant))
+        """Once the tests are collected: those of a group are measured before its first mutant."""
+        self.caches = caches()
+        for group in dict.fromkeys(mutant.group for mutant in self.chosen):
+            names = {f"test_{name}" for name in TESTS[group]}
+            own = [item for item in session.items if item.path.stem in names or self.given]
+            for item in own:
+                if item not in self.reached and time.monotonic() < self.until:
+                    self.measure(item)
+            tests = [item for item in own if item in self.took]
+            print(f"{group}: {len(tests)} of {len(own)} tests take part", flush=True)
+            for mutant in self.chosen:
+                if mutant.group == group and time.monotonic() < self.until:
+                    self.keep(mutant, self.verdict(mutant, tests))
         return True
 
     def measure(self, item: pytest.Item) -> None:
         """How long a test takes, alone with its fixtures, and which lines it reaches."""
+        state = _digest(self.source + item.path.read_text())
+        found = self.known.get((item.nodeid, state))
+        if found is None:
+            lines: dict[str, set[int]] = defaultdict(set)
+            took = self.trace(item, lines)
+            rows = {str(Path(file).relative_to(ROOT)): sorted(at) for file, at in lines.items()}
+            found = {"test": item.nodeid, "state": state, "took": took, "lines": rows}
+            append(REACHED, found)
+        self.reached[item] = {str(ROOT / file): set(at) for file, at in found["lines"].items()}
+        if found["took"] is not None and found["took"] <= LONGEST:
+            self.took[item] = found["took"]
+
+    def trace(self, item: pytest.Item, lines: dict[str, set[int]]) -> float | None:
+        """Run a test and write down its lines; its seconds, or None if it fails by itself."""
         self.failed = False
 
         def enter(frame: FrameType, event: str, argument: Any) -> Any:
-            if frame.f_code.co_filename not in self.reached:
+            if frame.f_code.co_filename not in self.files:
                 return None
-            lines = self.reached[frame.f_code.co_filename][item]
+            here = lines[frame.f_code.co_filename]
 
             def line(frame: FrameType, event: str, argument: Any) -> Any:
-                lines.add(frame.f_lineno)
+                here.add(frame.f_lineno)
                 return line
 
             return line
@@ -279,26 +308,21 @@ class Campaign:
         finally:
             sys.settrace(None)
             threading.settrace(None)  # type: ignore[arg-type]
-        took = time.process_time() - begin
         if self.failed:
             print(f"left out, since it fails by itself: {item.nodeid}", flush=True)
-        elif took <= LONGEST:
-            self.took[item] = took
+        return None if self.failed else round(time.process_time() - begin, 3)
 
     def forget(self) -> None:
         """What was kept of earlier tests."""
         for cache in self.caches:
             cache.cache_clear()
 
-    def verdict(self, mutant: Mutant) -> str:
+    def verdict(self, mutant: Mutant, among: list[Any]) -> str:
         """The test that notices a mutant; "ends late", "unreached" or "survived" without one."""
         function = mutant.name.split("#")[0]
         file = import_module(f"convexcluster.{mutant.module}").__file__ or ""
-        reached = [
-            item
-            for item, lines in self.reached[file].items()
-            if item in self.took and not lines.isdisjoint(mutant.lines)
-        ]
+        lines = {item: self.reached[item].get(file, set()) for item in among}
+        reached = [item for item in among if not lines[item].isdisjoint(mutant.lines)]
         reached.sort(key=lambda item: (-self.noticed[function][item], self.took[item]))
         tests: list[Any] = []
         for item in reached:
@@ -352,9 +376,6 @@ class Campaign:
         os._exit(0)
 
 
-ENDS = (".py", "/__init__.py")
-
-
 def caches() -> list[Any]:
     """The functions of tests and of the package that keep what they have returned."""
     kept = [found for found in gc.get_objects() if type(found) is functools._lru_cache_wrapper]
@@ -362,10 +383,19 @@ def caches() -> list[Any]:
     return [found for found in kept if str(found.__module__).startswith(ours)]
 
 
-def read() -> dict[tuple[str, str], dict[str, str]]:
-    """The verdicts that are kept, the last of each mutant."""
-    lines = KEPT.read_text().splitlines() if KEPT.exists() else []
-    return {(kept["name"], kept["state"]): kept for kept in map(json.loads, lines)}
+def lines_of(file: Path) -> list[Any]:
+    """What a file of JSON lines keeps."""
+    return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
+
+
+def append(file: Path, found: Any) -> None:
+    """Keep one line more."""
+    file.parent.mkdir(exist_ok=True)
+    with file.open("a") as out:
+        print(json.dumps(found, ensure_ascii=False), file=out)
+
+
+OPEN = ("survived", "unreached")  # verdicts that ask for a test
 
 
 def main() -> int:
@@ -383,25 +413,26 @@ def main() -> int:
     groups = given.module or list(TESTS)
     every = [m for group in groups for module in modules(group) for m in mutants(group, module)]
     sample = sorted(every, key=lambda mutant: mutant.rank(given.seed))[: given.count]
-    kept = read()
+    kept = {(found["name"], found["state"]): found for found in lines_of(KEPT)}
 
     def open_yet(mutant: Mutant) -> bool:
         found = kept.get((mutant.name, mutant.state))
-        return found is None or (given.again and found["verdict"] in ("survived", "unreached"))
+        if found is None:
+            return not given.tests
+        return (given.again or given.tests) and found["verdict"] in OPEN
 
     def keep(mutant: Mutant, verdict: str) -> None:
         found = {"name": mutant.name, "state": mutant.state, "verdict": verdict}
-        found["text"] = mutant.text
-        kept[mutant.name, mutant.state] = found
-        with KEPT.open("a") as file:
-            print(json.dumps(found, ensure_ascii=False), file=file)
-        if verdict in ("survived", "unreached"):
+        before = kept.setdefault((mutant.name, mutant.state), found)
+        if verdict in OPEN:
             print(f"{verdict} {mutant.text[:180]}", flush=True)
+        if before is found or verdict not in OPEN:
+            kept[mutant.name, mutant.state] = found
+            append(KEPT, found | {"text": mutant.text})
 
     print(f"{len(sample)} of {len(every)} changes, seed {given.seed}", flush=True)
-    chosen = [mutant for mutant in sample if open_yet(mutant)]
+    chosen = sorted(filter(open_yet, sample), key=lambda mutant: groups.index(mutant.group))
     if chosen:
-        KEPT.parent.mkdir(exist_ok=True)
         _run_tests(chosen, keep, given.seconds, given.tests)
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for mutant in sample:
@@ -411,7 +442,7 @@ def main() -> int:
                 counts[group]["tried"] += 1
                 counts[group][verdict] += 1
     for group, count in counts.items():
-        found = ", ".join(f"{count[kind]} {kind}" for kind in ("survived", "unreached"))
+        found = ", ".join(f"{count[kind]} {kind}" for kind in OPEN)
         print(f"{group}: {count['tried']} tried, {found}")
     return 0
 
@@ -430,7 +461,9 @@ def _run_tests(
     every = {f"tests/test_{name}.py" for mutant in chosen for name in TESTS[mutant.group]}
     given = ["-o", "addopts=", "-p", "no:terminal", "-p", "no:cacheprovider", "-m", "not slow"]
     given += ["-k", "not contract"]  # of scikit-learn: hundreds of fits, none of which is looked at
-    pytest.main([*given, *(tests or sorted(every))], plugins=[Campaign(chosen, keep, seconds)])
+    pytest.main(
+        [*given, *(tests or sorted(every))], plugins=[Campaign(chosen, keep, seconds, bool(tests))]
+    )
 
 
 if __name__ == "__main__":
