@@ -371,7 +371,9 @@ def test_bounds_are_what_they_bound_up_to_rounding(size):
     n, gamma = 24, 0.8
     labels = np.repeat([0, 1, 2], 8)
     X = rng.normal(size=(n, 2)) + np.array([[0.0, 0.0], [9.0, 0.0], [4.0, 7.0]])[labels]
-    edges = np.unique(np.vstack([connected(rng, n, 90), [[k, k + 1] for k in range(n - 1)]]), axis=0)
+    edges = np.unique(
+        np.vstack([connected(rng, n, 90), [[k, k + 1] for k in range(n - 1)]]), axis=0
+    )
     i, j = edges.T
     inner = labels[i] == labels[j]
     w = np.where(inner, rng.uniform(0.5, 1.0, len(edges)), rng.uniform(0.01, 0.02, len(edges)))
@@ -387,7 +389,9 @@ def test_bounds_are_what_they_bound_up_to_rounding(size):
     moved = np.sqrt(small.masses @ ((C - small.Z) ** 2).sum(1))
     assert state.moved == pytest.approx(1.01 * moved, rel=1e-6)
     pull = np.sqrt(1 / small.masses[s] + 1 / small.masses[t])
-    assert state.reach(proof.pull) == pytest.approx((apart / pull).min() / 1.01**3 / moved, rel=1e-6)
+    assert state.reach(proof.pull) == pytest.approx(
+        (apart / pull).min() / 1.01**3 / moved, rel=1e-6
+    )
     doubt = 0.1 * apart
     np.testing.assert_allclose(state.turn(doubt), 1.01 * 0.2 / 1.9, rtol=1e-9)
     assert (state.turn(apart) == np.inf).all()
@@ -438,7 +442,10 @@ def mean_of(X, m, at):
 def test_the_first_gamma_of_an_interval_is_in_it():
     """It is closed below and open above, and the cover makes it as long as it is."""
     space = Space.of_coordinates(np.array([[0.0], [1.0], [9.0], [10.0]]))
-    graph, labels = Graph(np.array([[0, 1], [1, 2], [2, 3]]), np.array([1.0, 0.1, 1.0])), [0, 0, 1, 1]
+    graph, labels = (
+        Graph(np.array([[0, 1], [1, 2], [2, 3]]), np.array([1.0, 0.1, 1.0])),
+        [0, 0, 1, 1],
+    )
     given = space, graph, np.ones(4), np.array(labels)
     low, high = prove_labels(*given, 1.0).interval
     assert prove_labels(*given, low, movable=False).whole

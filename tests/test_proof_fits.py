@@ -158,3 +158,10 @@ def test_a_kernel_that_is_not_known_to_be_definite_has_a_proviso():
     assert found.statement.endswith(
         ", provided that the kernel is positive semi-definite, which was not checked in full."
     )
+
+
+def test_a_solver_that_is_asked_for_is_taken_to_a_small_gap():
+    """Where no centroids are known from the full space the gap closes, and with it the proof."""
+    loose = ConvexClustering(gamma=8.0, labels="fusion", solver="admm", tol=1e-2).fit(BLOBS)
+    assert loose.certificate_.partition == "certified"
+    assert loose.certificate_.relative_gap < 1e-8

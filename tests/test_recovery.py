@@ -37,6 +37,15 @@ def test_closed_forms(problem, labels, low, high):
     assert (found.gamma_low, found.gamma_high) == pytest.approx((low, high), rel=1e-9)
 
 
+@pytest.mark.parametrize("size", [1.0, 1e-3])
+def test_what_blocks_is_named(size):
+    """Below by the cut, above by the clusters that meet, however small γ is there."""
+    found = recovery(Problem.of(size * CHAIN.Z, CHAIN.edges, CHAIN.weights), [0, 0, 1])
+    below, above = found.blocking.split("; ")  # both ends of the edge ask for as much
+    assert below in [f"a cut: sample {i} of the cluster of sample 0" for i in (0, 1)]
+    assert above == "above: the clusters of samples 0 and 2 meet"
+
+
 def clusters(seed):
     """A random problem with groups that some γ shows, and the groups."""
     rng = np.random.default_rng(seed)
