@@ -21,6 +21,7 @@ from convexcluster.certificate import (
     solution_radius,
 )
 from convexcluster.certificate.flows import absorbable, electrical, route
+from convexcluster.certificate.partition import _Test
 from convexcluster.certificate.reduced import gradient, newton, reduce
 from convexcluster.graph import components, gamma_range, incidence
 from convexcluster.partition import canonical, means
@@ -457,3 +458,15 @@ def test_a_dual_on_the_rim_of_its_ball_may_lie_outside():
     e = (2 * u * 2 + 8 * u * 2) + np.array([0.0, 3 * u])
     delta = slack + 0.5 * (e @ e) + np.sqrt(2 * 0.5) * np.sqrt(e @ e) + 15 * u * 0.5
     assert gap_rounding(problem, A, Lam, 0.5) == pytest.approx(1.01 * delta, rel=1e-6, abs=0)
+
+
+def test_roundings_of_a_cluster_are_counted_by_its_samples_and_its_edges_to_others():
+    """k = 2p + q + 2r + 16 for p samples, q edges to others and r columns."""
+    chain = Problem.of([[0.0], [1.0], [9.0]], [[0, 1], [1, 2]], [1.0, 1.0], 1.2)
+    labels = np.array([0, 0, 1])
+    small, inside = reduce(chain, labels), np.array([True, False])
+    found = _Test.of(chain, labels, small, small.Z, inside)
+    k = np.array([4 + 1 + 18, 4 + 1 + 18, 2 + 1 + 18]) * 2.0**-53
+    np.testing.assert_allclose(found.unit, k / (1 - k), rtol=1e-12)
+    sizes = np.array([0.5, 1.5 + 1.2, 18.0 + 1.2])  # ‖z‖ + ‖c‖, and c of the edge between
+    np.testing.assert_allclose(found.noise, found.unit * sizes, rtol=1e-12)

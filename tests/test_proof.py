@@ -440,7 +440,7 @@ def mean_of(X, m, at):
 
 
 def test_the_first_gamma_of_an_interval_is_in_it():
-    """It is closed below and open above, and the cover makes it as long as it is."""
+    """It is closed below and open above."""
     space = Space.of_coordinates(np.array([[0.0], [1.0], [9.0], [10.0]]))
     graph, labels = (
         Graph(np.array([[0, 1], [1, 2], [2, 3]]), np.array([1.0, 0.1, 1.0])),

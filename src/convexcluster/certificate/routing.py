@@ -324,8 +324,8 @@ def _inside_a_cell(
         Q = v.Q[part] - np.outer(share, v.Q[part].sum(axis=0))
         inner_products(i, j, own_kappa, P @ Q, Y, square)
         sums.square[within] += 2.0 * square
-    # what is carried is balanced, and P inverts L_κ on balanced vectors: L_κ P = I − 11ᵀ/n, whatever
-    # the masses are
+    # what is carried is balanced, and P inverts L_κ on balanced vectors: L_κ P = I − 11ᵀ/n, as good
+    # as I − (m/m_h)1ᵀ there, and met to rounding whatever the masses are
     lacking = np.eye(len(member)) - 1.0 / len(member)
     take_off(i, j, own_kappa, P, rest, lacking, size)
     sums.size[within] += size
