@@ -20,7 +20,8 @@ from convexcluster.certificate import (
     project,
     solution_radius,
 )
-from convexcluster.certificate.flows import absorbable, route
+from convexcluster.certificate.flows import absorbable, electrical, route
+from convexcluster.certificate.partition import _Test
 from convexcluster.certificate.reduced import gradient, newton, reduce
 from convexcluster.graph import components, gamma_range, incidence
 from convexcluster.partition import canonical, means
@@ -417,7 +418,7 @@ def test_rounding_is_the_sum_of_its_three_parts(far):
     delta = np.sqrt(2 * gap) * E + 0.5 * E**2 + slack + sums
     # 1 % more for the roundings of δ itself; turns of round-off size differ in all their digits
     share = 1e-9 if far else 0.3
-    assert gap_rounding(problem, A, Lam, gap) == pytest.approx(1.01 * delta, rel=share)
+    assert gap_rounding(problem, A, Lam, gap) == pytest.approx(1.01 * delta, rel=share, abs=0)
 
 
 def test_pairs_apart_by_no_more_than_rounding_are_not_said_to_be():
@@ -439,3 +440,33 @@ def test_pairs_held_together_by_no_more_than_rounding_are_not_said_to_be():
     uneven = Problem.of([[0.0], [4.0]], [[0, 1]], [1.0], 3.2, [1.0, 4.0])  # γ(1 + ¼) = 4
     assert not certified_same(uneven.at(3.2 * (1 - 1e-12))).any()
     assert certified_same(uneven.at(3.2 * (1 + 1e-12))).all()
+
+
+def test_a_demand_that_is_not_balanced_loses_its_mean_by_mass():
+    """Two samples of masses 2 and 6 with demands 4 and 0: 1 and 3 of it are taken off."""
+    edge, one = np.array([[0, 1]]), np.zeros(2, dtype=np.int64)
+    flow = electrical(edge, np.ones(1), np.array([[4.0], [0.0]]), one, np.array([2.0, 6.0]))
+    np.testing.assert_allclose(flow, [[3.0]], rtol=1e-12)
+
+
+def test_a_dual_on_the_rim_of_its_ball_may_lie_outside():
+    """Its length is known to r + 6 roundings: so much counts as excess, here beside all else."""
+    problem = Problem.of([[0.0, 0.0], [0.0, 3.0]], [[0, 1]], [2.0], 1.0)
+    A, u = problem.Z, 2.0**-53
+    Lam = np.array([[2.0, 0.0]])  # ‖λ‖ = c, and not along d
+    slack = (12 * u * 2 + 8 * u * 2) * 3
+    e = (2 * u * 2 + 8 * u * 2) + np.array([0.0, 3 * u])
+    delta = slack + 0.5 * (e @ e) + np.sqrt(2 * 0.5) * np.sqrt(e @ e) + 15 * u * 0.5
+    assert gap_rounding(problem, A, Lam, 0.5) == pytest.approx(1.01 * delta, rel=1e-6, abs=0)
+
+
+def test_roundings_of_a_cluster_are_counted_by_its_samples_and_its_edges_to_others():
+    """k = 2p + q + 2r + 16 for p samples, q edges to others and r columns."""
+    chain = Problem.of([[0.0], [1.0], [9.0]], [[0, 1], [1, 2]], [1.0, 1.0], 1.2)
+    labels = np.array([0, 0, 1])
+    small, inside = reduce(chain, labels), np.array([True, False])
+    found = _Test.of(chain, labels, small, small.Z, inside)
+    k = np.array([4 + 1 + 18, 4 + 1 + 18, 2 + 1 + 18]) * 2.0**-53
+    np.testing.assert_allclose(found.unit, k / (1 - k), rtol=1e-12)
+    sizes = np.array([0.5, 1.5 + 1.2, 18.0 + 1.2])  # ‖z‖ + ‖c‖, and c of the edge between
+    np.testing.assert_allclose(found.noise, found.unit * sizes, rtol=1e-12)

@@ -139,3 +139,11 @@ def test_dual_coefficients_of_centroids_that_nearly_meet():
     beta = dual_coefficients(problem, np.array([[0.0], [1e-30], [1.0]]), np.arange(3))
     np.testing.assert_allclose(beta[0], beta[1], atol=1e-11)
     np.testing.assert_allclose(beta.sum(axis=1), 1.0, rtol=1e-12)
+
+
+def test_the_strongest_pull_is_relative_to_the_masses():
+    """Heavy centroids that are nearly one are means of both samples; a fixed bound parts them."""
+    heavy = Problem.of([[0.0], [2.0]], [[0, 1]], [1.0], 1e6, [1e6, 1e6])
+    A = np.array([[1.0 - 5e-7], [1.0 + 5e-7]])
+    beta = dual_coefficients(heavy, A, np.array([0, 1]))
+    np.testing.assert_allclose(beta, 0.5, atol=1e-6)

@@ -9,9 +9,10 @@ from sklearn.datasets import make_blobs
 
 from convexcluster import Problem, solve, solve_path
 from convexcluster.certificate import certified_different, certify_partition, solution_radius
-from convexcluster.certificate.claims import interval, prove_labels
+from convexcluster.certificate.claims import interval, pick, prove_labels
 from convexcluster.certificate.cores import prove_cores
 from convexcluster.certificate.proof import Proof
+from convexcluster.certificate.reduced import newton, reduce
 from convexcluster.certificate.space import Space, layout, sums
 from convexcluster.graph import Graph, components, gamma_range, incidence
 from convexcluster.loops.balls import below
@@ -363,6 +364,113 @@ def test_sums_below_are_those_of_subtrees():
     np.testing.assert_array_equal(below(order, parent, values)[:, 0], [9.0, 2.0, 15.0, 8.0])
 
 
+@pytest.mark.parametrize("size", [4, 100])
+def test_bounds_are_what_they_bound_up_to_rounding(size):
+    """The theorems of the proof written out in coordinates: a bound far above them proves less."""
+    rng = np.random.default_rng(7)
+    n, gamma = 24, 0.8
+    labels = np.repeat([0, 1, 2], 8)
+    X = rng.normal(size=(n, 2)) + np.array([[0.0, 0.0], [9.0, 0.0], [4.0, 7.0]])[labels]
+    edges = np.unique(
+        np.vstack([connected(rng, n, 90), [[k, k + 1] for k in range(n - 1)]]), axis=0
+    )
+    i, j = edges.T
+    inner = labels[i] == labels[j]
+    w = np.where(inner, rng.uniform(0.5, 1.0, len(edges)), rng.uniform(0.01, 0.02, len(edges)))
+    m, graph = rng.uniform(0.5, 2.0, n), Graph(edges, w)
+    proof = proof_of(Space.of_coordinates(X), graph, m, labels, size)
+    small = reduce(Problem(X, edges, w, gamma, m), labels)
+    C, (state, _) = newton(small, small.Z), proof.state(gamma)
+    s, t = small.edges.T
+    apart = np.linalg.norm(C[s] - C[t], axis=1)
+    np.testing.assert_allclose(state.beta @ small.Z, C, atol=1e-9)
+    np.testing.assert_allclose(state.apart, apart, rtol=1e-9)
+    assert 0 < state.radius < 1e-10
+    moved = np.sqrt(small.masses @ ((C - small.Z) ** 2).sum(1))
+    assert state.moved == pytest.approx(1.01 * moved, rel=1e-6)
+    pull = np.sqrt(1 / small.masses[s] + 1 / small.masses[t])
+    assert state.reach(proof.pull) == pytest.approx(
+        (apart / pull).min() / 1.01**3 / moved, rel=1e-6
+    )
+    doubt = 0.1 * apart
+    np.testing.assert_allclose(state.turn(doubt), 1.01 * 0.2 / 1.9, rtol=1e-9)
+    assert (state.turn(apart) == np.inf).all()
+    total = np.bincount(small.edges.ravel(), np.repeat(small.weights, 2)) / small.masses
+    closed = np.linalg.norm(small.Z[s] - small.Z[t], axis=1) / (total[s] + total[t])
+    assert proof.apart_below() == pytest.approx(closed.min(), rel=1e-9)
+    assert proof.apart_below() < closed.min()
+    weak, energies = proof.state(0.02)[0], 0.0
+    for label, flow in enumerate(proof.flows):
+        own, k = flow.inside, flow.inside.samples
+        at, D, mt = labels == label, incidence(own.edges, own.n), own.masses.sum()
+        L = D.T @ (own.w[:, None] * D.toarray())
+        R = own.w[:, None] * (D @ np.linalg.pinv(L))  # the electrical flow of balanced demands
+        b = own.masses[:, None] * (X[k] - mean_of(X, m, at))
+        W = np.zeros((n, n))
+        W[i, j] = W[j, i] = w
+        others = [q for q in range(3) if q != label]
+        e = np.column_stack([W[np.ix_(k, labels == q)].sum(1) for q in others])
+        f = R @ (own.masses[:, None] / mt * e.sum(0) - e)
+        plain = flow.carry(np.eye(own.n) - np.outer(own.masses / mt, np.ones(own.n))) @ b
+        if size == 100:  # one cell: the flow of the vectors is electrical, as that of the scalars
+            np.testing.assert_allclose(plain, R @ b, atol=1e-12)
+        np.testing.assert_allclose(flow.length, np.linalg.norm(plain, axis=1), rtol=1e-6)
+        np.testing.assert_allclose(flow.turned, np.abs(f).sum(1), rtol=1e-9, atol=1e-13)
+        room = own.w - np.abs(f).sum(1)
+        assert flow.gamma == pytest.approx((np.linalg.norm(plain, axis=1) / room).max(), rel=1e-6)
+        single = R @ (own.masses[:, None] / mt * W[np.ix_(k, ~at)].sum(0) - W[np.ix_(k, ~at)])
+        room = own.w - np.abs(single).sum(1)
+        alone = (np.linalg.norm(plain, axis=1) / room).max() if (room > 0).all() else np.inf
+        assert proof.alone(label) == pytest.approx(alone, rel=1e-6)
+        for found, g in (state, gamma), (weak, 0.02):
+            c = found.beta @ small.Z
+            u = (c[label] - c[others]) / np.linalg.norm(c[label] - c[others], axis=1)[:, None]
+            true = np.linalg.norm(plain + g * f @ u, axis=1)
+            np.testing.assert_allclose(proof.lengths(label, found), true, rtol=1e-6)
+        over = np.bincount(own.edges.ravel(), np.repeat(np.maximum(true - g * own.w, 0), 2), own.n)
+        energy = (over**2 / own.masses).sum()
+        assert proof.energy(label, weak) == pytest.approx(1.01 * energy, rel=1e-6)
+        energies += energy
+    assert proof.gap(weak) == pytest.approx(1.01**2 * energies / 2, rel=1e-6)
+    assert proof.gap(proof.state(8.0)[0]) < 1e-18  # all flows fit
+
+
+def mean_of(X, m, at):
+    return m[at] @ X[at] / m[at].sum()
+
+
+def test_the_first_gamma_of_an_interval_is_in_it():
+    """It is closed below and open above."""
+    space = Space.of_coordinates(np.array([[0.0], [1.0], [9.0], [10.0]]))
+    graph, labels = (
+        Graph(np.array([[0, 1], [1, 2], [2, 3]]), np.array([1.0, 0.1, 1.0])),
+        [0, 0, 1, 1],
+    )
+    given = space, graph, np.ones(4), np.array(labels)
+    low, high = prove_labels(*given, 1.0).interval
+    assert prove_labels(*given, low, movable=False).whole
+    assert not prove_labels(*given, np.nextafter(low, 0), movable=False).whole
+    assert not prove_labels(*given, high, movable=False).whole
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "gamma", "gammas", "picked"),
+    [
+        (1.0, 9.0, 1.0, None, 1.0),  # the first is inside
+        (1.0, 9.0, 9.0, None, 2.0),  # the last is not: √(1 · 4)
+        (1.0, 3.0, 5.0, None, 3.0**0.5),
+        (1.0, 9.0, 0.5, [0.5, 1.0, 2.0], 1.0),
+        (1.0, 9.0, 0.5, [0.5, 9.0], 2.0),
+        (0.0, 9.0, 9.0, None, 0.5),
+        (0.0, 0.2, 9.0, None, 0.1),
+    ],
+)
+def test_a_gamma_is_picked_inside(low, high, gamma, gammas, picked):
+    grid = None if gammas is None else np.array(gammas)
+    assert pick(low, high, gamma, grid, True) == pytest.approx(picked, rel=1e-15)
+    assert pick(low, high, gamma, grid, False) == gamma
+
+
 def test_two_pairs_have_the_interval_of_the_closed_form():
     # pairs at 0, 1 and 9, 10 with a bridge of weight 0.1: N = ½, f = 0.05; the means meet at 90
     space = Space.of_coordinates(np.array([[0.0], [1.0], [9.0], [10.0]]))
@@ -391,6 +499,7 @@ def test_the_cover_reaches_beyond_the_closed_form():
     low = float(proof.gammas.max())
     high = proof.apart_until(low)
     assert high > 1.3 * proof.apart_below() > low
+    assert interval(proof) == (low, high)
     problem = Problem.of(X, graph.edges, graph.weights, 0.999 * high)
     best, found = prove(problem, solve(X, graph.edges, graph.weights, 0.999 * high, tol=1e-13))
     assert found.partition == "certified"

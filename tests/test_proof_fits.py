@@ -158,3 +158,22 @@ def test_a_kernel_that_is_not_known_to_be_definite_has_a_proviso():
     assert found.statement.endswith(
         ", provided that the kernel is positive semi-definite, which was not checked in full."
     )
+
+
+def test_without_the_full_space_the_embedding_certifies():
+    """The fused clusters stay as the gap closes, and are then those of the optimum."""
+    model = ConvexClustering(gamma=20.0, labels="fusion", tol=1e-6, certify=False).fit(BLOBS)
+    assert model.n_clusters_ == 3
+    assert model.certificate_.partition == "certified"
+    assert model.certificate_.relative_gap < 1e-8
+
+
+def test_weights_of_rows_leave_the_interval_about_as_wide():
+    """What flows miss is rounding whatever the masses are: intervals were a tenth as long."""
+    weight = np.random.default_rng(0).integers(1, 4, len(BLOBS)).astype(float)
+    ratios = []
+    for given in None, weight:
+        model = KernelConvexClustering().fit(BLOBS, sample_weight=given)
+        low, high = model.certificate_.gamma_interval
+        ratios.append(high / low)
+    assert ratios[1] > 0.5 * ratios[0]

@@ -11,6 +11,10 @@ from sklearn.preprocessing import scale
 
 from convexcluster import ConvexClustering, KernelConvexClustering, Problem, solve
 from convexcluster.certificate import recovery, robustness, solution_radius
+from convexcluster.certificate.margins import KINDS, _loads, _moves, _part, _radii
+from convexcluster.certificate.proof import Proof
+from convexcluster.certificate.ranges import _cells, _cuts, _subtrees
+from convexcluster.certificate.space import Space, layout
 from convexcluster.partition import canonical, fused
 from convexcluster.solvers import solve_problem
 from test_proof import connected
@@ -40,6 +44,15 @@ def test_twins_need_hardly_any_fusion():
     assert found.necessary[0] == 0
     assert found.gamma_low < 1e-5  # what rounding leaves
     assert found.gamma_high == pytest.approx(10 / 3, rel=1e-9)
+
+
+@pytest.mark.parametrize("size", [1.0, 1e-3])
+def test_what_blocks_is_named(size):
+    """Below by the cut, above by the clusters that meet, however small γ is there."""
+    found = recovery(Problem.of(size * CHAIN.Z, CHAIN.edges, CHAIN.weights), [0, 0, 1])
+    below, above = found.blocking.split("; ")  # both ends of the edge ask for as much
+    assert below in [f"a cut: sample {i} of the cluster of sample 0" for i in (0, 1)]
+    assert above == "above: the clusters of samples 0 and 2 meet"
 
 
 def clusters(seed):
@@ -341,3 +354,94 @@ def test_cells_are_refused():
     X = make_moons(200, noise=0.05, random_state=0)[0]
     with pytest.raises(ValueError, match="coarsen=False"):
         KernelConvexClustering(2, coarsen=50).fit(X).recovery()
+
+
+def proof_and_cuts(seed, size=None):
+    """A proof with small cells, and the demands, the pulls and the weights of each cluster."""
+    problem, truth, _ = clusters(seed)
+    at = layout(problem.edges, truth, size)
+    space = Space.of_coordinates(problem.Z)
+    proof = Proof(space, problem.edges, problem.weights, problem.masses, truth, at)
+    W = np.zeros((problem.n, problem.n))
+    W[tuple(problem.edges.T)] = W[tuple(problem.edges.T[::-1])] = problem.weights
+    return problem, truth, proof, W
+
+
+@pytest.mark.parametrize("size", [None, 3])
+def test_a_cut_asks_for_what_its_demands_and_its_edges_say(size):
+    """‖Σ_S m(φ − φ̄)‖ and w(S, C∖S) + Σ_s |w_S^(s) − m_S W_s/m|, written out for every cut."""
+    problem, truth, proof, W = proof_and_cuts(5, size)
+    highest = 0.0
+    for flow in proof.flows:
+        own = flow.inside
+        t = truth[own.samples[0]]
+        m, mine = problem.masses, truth == t
+        mean = m[mine] @ problem.Z[mine] / m[mine].sum()
+        for sides in _subtrees(proof, own), _cells(own):
+            for s in range(len(sides.cut)):
+                S = np.isin(np.arange(problem.n), sides.members(s))
+                demand = np.linalg.norm(m[S] @ (problem.Z[S] - mean))
+                assert sides.square[s] == pytest.approx(demand**2, rel=1e-9, abs=1e-12)
+                cut = W[np.ix_(S, mine & ~S)].sum()
+                for q in set(truth) - {t}:
+                    pull = W[np.ix_(S, truth == q)].sum() - m[S].sum() / m[mine].sum() * (
+                        W[np.ix_(mine, truth == q)].sum()
+                    )
+                    cut += abs(pull)
+                assert sides.cut[s] == pytest.approx(cut, rel=1e-9)
+                if sides.size[s] > 0 and cut > 0 and len(sides.cut) > own.n:
+                    highest = max(highest, demand / cut)
+    low, blocking = _cuts(proof)
+    assert low == pytest.approx(highest, rel=1e-6)
+    assert blocking.startswith("a cut: ")
+
+
+def test_margins_are_those_of_the_formulas():
+    """What a change of size one adds to each edge, and how far it moves the reduced optimum."""
+    problem, truth, proof, W = proof_and_cuts(7)
+    gamma = 4.0 * float(proof.gammas.max())
+    state, m = proof.state(gamma)[0], problem.masses
+    total = np.bincount(truth, m)
+    leaves = np.array([W[truth == t][:, truth != t].sum() for t in range(proof.k)])
+    moves = {
+        "total": 1.0,
+        "each": np.sqrt(m.sum()),
+        "one": (m / np.sqrt(total[truth])).max(),
+        "gamma": state.moved + state.radius,
+        "weights": gamma * np.sqrt((leaves**2 / total).sum()),
+    }
+    for kind, far in moves.items():
+        assert _moves(proof, state, kind) == pytest.approx(far, rel=1e-9)
+    for t, flow in enumerate(proof.flows):
+        own, part = flow.inside, _part(proof, t, state, None)
+        mass, w = own.masses, own.w
+        R = np.abs(flow.carry(np.eye(own.n) - np.outer(mass / mass.sum(), np.ones(own.n))))
+        np.testing.assert_allclose(flow.rows(slice(0, own.n)), R, rtol=1e-9, atol=1e-12)
+        out = W[np.ix_(own.samples, truth != t)].sum(axis=1)
+        room = gamma * w / 1.01
+        adds = {
+            "total": np.sqrt(R**2 @ mass) / room,
+            "each": R @ mass / room,
+            "one": (R * mass).max(axis=1) / room,
+            "weights": 1.01 * (1 + R @ out / w),
+            "gamma": flow.length / room,
+        }
+        for kind, added in adds.items():
+            np.testing.assert_allclose(part.adds[kind], added, rtol=1e-6)
+        np.testing.assert_allclose(part.load, proof.lengths(t, state) / (gamma * w), rtol=1e-12)
+        np.testing.assert_allclose(part.turned, 1.01 * np.abs(flow.f) / w[:, None], atol=1e-12)
+
+
+def test_radii_are_where_the_first_edge_is_full():
+    """At its radius the fullest edge of each cluster carries its capacity, and no more."""
+    _, _, proof, _ = proof_and_cuts(7)
+    state = proof.state(4.0 * float(proof.gammas.max()))[0]
+    parts = [_part(proof, t, state, None) for t in range(proof.k)]
+    for kind in KINDS:
+        radii = _radii(proof, state, parts, kind)
+        for t in range(proof.k):
+            inside = _loads(proof, state, parts, kind, radii[t])[t]
+            assert inside is not None
+            assert inside.max() <= 1.0
+            beyond = _loads(proof, state, parts, kind, radii[t] * (1 + 1e-6))[t]
+            assert beyond is None or beyond.max() > 1.0

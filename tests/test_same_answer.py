@@ -12,6 +12,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.datasets import make_blobs, make_moons
 
@@ -108,7 +110,7 @@ def test_sparse_is_dense_where_the_number_is_told(name, form):
     assert answer(form(X), n_clusters=2) == answer(X, n_clusters=2)
 
 
-@pytest.mark.parametrize("name", ["moons", "unbalanced"])
+@each
 def test_sparse_is_dense(name, plain):
     assert answer(sparse.csr_array(DATA[name])) == plain[name]
 
@@ -197,3 +199,69 @@ def test_copies_are_weight(name):
     np.testing.assert_array_equal(twice.labels_[: len(X)], twice.labels_[len(X) :])
     np.testing.assert_array_equal(twice.labels_[: len(X)], heavy.labels_)
     assert twice.selection_.verdict == heavy.selection_.verdict
+
+
+def scene(rng):
+    """One to four groups of up to 80 rows in one to five columns, rounded now and then."""
+    n, d, k = rng.integers(20, 80), rng.integers(1, 6), rng.integers(1, 5)
+    group, size = rng.integers(k, size=n), rng.choice([0.3, 1.0], size=(k, 1))
+    X = (rng.normal(size=(k, d)) * rng.choice([1, 4, 10]))[group]
+    X += rng.normal(size=(n, d)) * size[group]
+    return halves(X if rng.random() < 0.7 else X.round(1))
+
+
+def copies(X, rng):
+    """Any number of copies of every row: weights, and the rows as often."""
+    counts = rng.integers(1, 4, len(X))
+    heavy = KernelConvexClustering().fit(X, sample_weight=counts)
+    many = KernelConvexClustering().fit(np.repeat(X, counts, axis=0))
+    np.testing.assert_array_equal(many.labels_, np.repeat(heavy.labels_, counts))
+    assert many.n_clusters_ == heavy.n_clusters_
+    assert many.selection_.verdict == heavy.selection_.verdict
+
+
+def shuffled(X, rng):
+    order = rng.permutation(len(X))
+    return answer(X[order], order)
+
+
+def side_by_side(X, rng):
+    with ThreadPoolExecutor(2) as pool:
+        first, second = pool.map(answer, [X, X])
+    assert first == second
+    return first
+
+
+# what may be done to data without another answer; copies are compared with weights
+CHANGES = {
+    "rows": shuffled,
+    "columns": lambda X, rng: answer(X[:, rng.permutation(X.shape[1])]),
+    "power of two": lambda X, rng: answer(X * 2.0 ** int(rng.integers(-60, 60))),
+    "mirror": lambda X, rng: answer(-X),
+    "n_jobs": lambda X, rng: answer(X, n_jobs=int(rng.integers(1, 5))),
+    "random_state": lambda X, rng: answer(X, random_state=int(rng.integers(100))),
+    "threads": side_by_side,
+    "sparse": lambda X, rng: answer(sparse.csr_array(X)),
+    "copies": copies,
+} | {name: lambda X, rng, wear=wear: answer(wear(X)) for name, wear in CLOTHES.items()}
+
+
+def unchanged(change, seed):
+    rng = np.random.default_rng(seed)
+    X = scene(rng)
+    found = CHANGES[change](X, rng)
+    assert found is None or found == answer(X)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.sampled_from([*CHANGES]), st.integers(0, 10**6))
+def test_no_change_of_form_changes_the_answer(change, seed):
+    unchanged(change, seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("change", CHANGES)
+@settings(max_examples=60, deadline=None)
+@given(seed=st.integers(0, 10**6))
+def test_no_change_of_form_changes_the_answer_of_many_scenes(change, seed):
+    unchanged(change, seed)

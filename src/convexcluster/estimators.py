@@ -77,7 +77,8 @@ class KernelConvexClustering(
         (rbf, laplacian, matern): a name of ``convexcluster.kernels.METRICS``, a function of two
         rows, or "precomputed", where X holds distances: all of them, or in a sparse matrix those
         between neighbours, along which the others are measured. "auto" is Euclidean for at most
-        three features, Manhattan for the graph of more, and what the kernel's formula says.
+        three features, Manhattan for the graph of more (Euclidean if X is sparse), and what the
+        kernel's formula says.
     feature_weights : array-like of shape (n_features,), optional
         θ ≥ 0, up to a factor: how much each feature counts in the distances of the kernel and of
         the graph, Σ θ_f (x_f − y_f)² with rbf and linear, ``Σ θ_f |x_f − y_f|`` with laplacian, in
@@ -632,8 +633,10 @@ def check_rows(model: Any, X: Any, *, reset: bool = True) -> Any:
                 "a sparse X holds some of the distances: new samples need theirs to every training "
                 "sample"
             )
-        # so few columns are points of the plane or of space, and hardly sparse
-        return entries.toarray() if entries.shape[1] <= FEW_FEATURES else X
+        # so few columns are points of the plane or of space, and hardly sparse; neither is a matrix
+        # that takes less memory as an array: 8 bytes a number against 12, with its column
+        filled = 8 * np.prod(entries.shape) <= 12 * entries.nnz
+        return entries.toarray() if entries.shape[1] <= FEW_FEATURES or filled else X
     remedy = f"; {PIPELINE.format(model=name)} fills in what is missing"
     check_finite(X, "X", columns=getattr(model, "feature_names_in_", None), remedy=remedy)
     return X

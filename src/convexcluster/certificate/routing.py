@@ -324,13 +324,15 @@ def _inside_a_cell(
         Q = v.Q[part] - np.outer(share, v.Q[part].sum(axis=0))
         inner_products(i, j, own_kappa, P @ Q, Y, square)
         sums.square[within] += 2.0 * square
-    lacking = np.eye(len(member)) - share[:, None]
+    # what is carried is balanced, and P inverts L_κ on balanced vectors: L_κ P = I − 11ᵀ/n, as good
+    # as I − (m/m_h)1ᵀ there, and met to rounding whatever the masses are
+    lacking = np.eye(len(member)) - 1.0 / len(member)
     take_off(i, j, own_kappa, P, rest, lacking, size)
     sums.size[within] += size
     span = np.abs(P) @ rest
     sums.span[within] += own_kappa * (span[i] + span[j])
     at_ends = np.bincount(i, size, len(member)) + np.bincount(j, size, len(member))
-    carried = at_ends + rest + share * rest.sum()
+    carried = at_ends + rest + rest.sum() / len(member)
     sums.missed[part] += np.abs(lacking) @ rest + sums.unit[part] * carried
 
 
