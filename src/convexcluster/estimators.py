@@ -684,12 +684,15 @@ def keep(model: Any, found: Fit, index: Ints, weight: Floats, rows: Ints) -> Any
     }
     if found.links is not None:
         kept["_links"] = found.links
+    if found.valleys is not None:
+        kept["_valleys"] = found.valleys
     if found.coarsening is not None:
         kept["points_"], kept["coarsening_"] = replace(points, index=None), found.coarsening
     if unit != Unit():
         one = isinstance(model.gamma, Real) or model.labels == "agglomerative"
         kept = {**unit.report(kept, one, model.labels == "fusion"), "_unit": unit}
     stale = ("points_", "coarsening_", "point_labels_", "_columns", "_ids", "_unit", "_links")
+    stale += ("_valleys",)
     own = {name: value for name, value in model.__dict__.items() if name not in stale}
     model.__dict__ = own | kept
     return model

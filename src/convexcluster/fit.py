@@ -64,6 +64,8 @@ class Fit:
     links : ndarray of shape (g,) or None
         Sample of the problem for every point, where some of them must be together; None if every
         point is a sample.
+    valleys : ndarray of shape (m,) or None
+        Cut of the samples of the problem between whose parts edges are weak; None if none is.
     """
 
     points: Points
@@ -77,6 +79,7 @@ class Fit:
     vote: Vote
     centroids: Centroids | None = None
     links: Ints | None = None
+    valleys: Ints | None = None
 
     @property
     def labels(self) -> Ints:
@@ -176,4 +179,5 @@ def fit(rows: Rows, settings: Settings, groups: Ints | None = None) -> Fit:
         vote,
         proof.centroids,
         links,
+        None if found is None else found.labels(settings.n_clusters),
     )
