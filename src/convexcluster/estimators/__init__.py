@@ -9,12 +9,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from numpy.typing import ArrayLike
-from sklearn.base import (
-    BaseEstimator,
-    ClassNamePrefixFeaturesOutMixin,
-    ClusterMixin,
-    TransformerMixin,
-)
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..certificate import Certificate
@@ -31,7 +26,7 @@ from .predict import Predictions, check_rows
 
 
 class KernelConvexClustering(
-    Predictions, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator
+    Predictions, ClassNamePrefixFeaturesOutMixin, ClusterMixin, BaseEstimator
 ):
     """Kernelized convex clustering: the global optimum, with a certificate.
 
@@ -177,7 +172,6 @@ class KernelConvexClustering(
     selection_: Selection
     certificate_: Certificate
     n_iter_: int
-    n_features_in_: int
 
     def __init__(
         self,

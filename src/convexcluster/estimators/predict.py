@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
+from sklearn.base import TransformerMixin
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -15,6 +16,7 @@ from ..answers import Answers
 from ..certificate.margins import Robustness
 from ..certificate.ranges import Recovery
 from ..kernels import Kernel, along_paths
+from ..kernels.distances import check_distances
 from ..labels import cut
 from ..partition import by_size
 from ..points.units import Unit, power
@@ -28,10 +30,15 @@ OF_PATH = {"path_", "graph_", "dual_coef_", "embedding_", "points_", "coarsening
 OF_PATH |= {"membership_", "probabilities_", "medoid_indices_"}
 
 
-class Predictions(Answers):
-    """Predictions, distances, cuts and questions about the proof."""
+class Predictions(Answers, TransformerMixin):
+    """Predictions, distances, cuts and questions about the proof.
+
+    scikit-learn wraps ``transform`` for ``set_output`` in the class that defines it, which
+    therefore is a transformer.
+    """
 
     centroids_: Floats
+    n_features_in_: int
 
     @property
     def kernel_(self) -> Kernel:
@@ -115,6 +122,8 @@ class Predictions(Answers):
         """New samples as the fit takes samples: checked, and in its units."""
         check_is_fitted(self)
         X = check_rows(self, X, reset=False)
+        if self._vote.metric == "precomputed":
+            check_distances(X, self.n_features_in_, "X")
         X = scaled_columns(X, getattr(self, "_columns", None))
         unit: Unit = getattr(self, "_unit", Unit())
         return unit.scale(X)
