@@ -29,12 +29,12 @@ def block(name: str, text: str) -> str:
     return re.search(f"<!-- {name} -->\n(.*?)<!-- /{name} -->", text, re.DOTALL)[1]
 
 
-def rewrite(name: str, lines: list[str]) -> None:
-    """Replace a block of README.md."""
-    text = README.read_text("utf-8")
+def rewrite(name: str, lines: list[str], page: Path = README) -> None:
+    """Replace a block of a page."""
+    text = page.read_text("utf-8")
     old = f"<!-- {name} -->\n{block(name, text)}<!-- /{name} -->"
     new = "\n".join(lines).strip("\n")
-    README.write_text(text.replace(old, f"<!-- {name} -->\n{new}\n<!-- /{name} -->"), "utf-8")
+    page.write_text(text.replace(old, f"<!-- {name} -->\n{new}\n<!-- /{name} -->"), "utf-8")
 
 
 def demo(folder: Path) -> str:

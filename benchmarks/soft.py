@@ -1,6 +1,6 @@
 """`python -m benchmarks.soft`: log loss of memberships, AUC of outliers, sub-clusters of cells.
 
-Prints the tables of docs/guide/soft.md. Classes are known, and k is told. Outliers are a few
+Writes the tables of docs/guide/soft.md. Classes are known, and k is told. Outliers are a few
 samples of one class among all of another, five draws each.
 """
 
@@ -20,6 +20,9 @@ from sklearn.mixture import GaussianMixture
 from sklearn.neighbors import LocalOutlierFactor
 from sklearn.preprocessing import scale
 
+from benchmarks.kept import ROOT
+from benchmarks.readme import rewrite
+from benchmarks.scale.page import table
 from convexcluster import KernelConvexClustering
 
 SURE = 1e-3  # least probability: a sure mistake costs log 1000
@@ -50,20 +53,21 @@ def classified() -> dict[str, tuple[np.ndarray, np.ndarray]]:
     return sets
 
 
-def memberships() -> None:
+def memberships() -> list[str]:
     """Log loss of the true classes."""
-    print("| log loss, told k | memberships | hard labels | Gaussian mixture |\n|---|---|---|---|")
+    head = ["log loss, told k", "memberships", "hard labels", "Gaussian mixture"]
+    rows = []
     for name, (X, y) in classified().items():
         k = len(set(y))
         model = KernelConvexClustering(k).fit(X)
         mixture = GaussianMixture(k, n_init=3, random_state=0).fit(X).predict_proba(X)
         found = (model.membership_, np.eye(k)[model.labels_], mixture)
-        print(
-            f"| {name} | " + " | ".join(f"{log_loss(P, y):.3f}" for P in found) + " |", flush=True
-        )
+        ari = f"{adjusted_rand_score(y, model.labels_):.2f}"
+        rows.append([name, *(f"{log_loss(P, y):.3f}" for P in found), ari])
+    return table([*head, "ARI of our labels"], rows)
 
 
-def outliers() -> None:
+def outliers() -> list[str]:
     """AUC of scores that tell a few samples of another class, and what Tukey's rule names."""
     cancer, digits, wine = load_breast_cancer(), load_digits(), load_wine()
     sets = {
@@ -73,8 +77,7 @@ def outliers() -> None:
     }
     head = ["AUC, five draws", "`outlier_score_`", "LOF", "isolation forest"]
     head += ["named by Tukey's rule: of the outliers, of the others"]
-    print(f"| {' | '.join(head)} |")
-    print("|---|---|---|---|---|")
+    lines = []
     for name, (X, usual, few) in sets.items():
         rows = []
         for seed in range(5):
@@ -90,15 +93,16 @@ def outliers() -> None:
             forest = -IsolationForest(random_state=seed).fit(Z).score_samples(Z)
             aucs = [roc_auc_score(odd, score) for score in (ours, lof, forest)]
             rows.append([*aucs, told[odd].mean(), told[~odd].mean()])
-        a, b, c, true, false = np.mean(rows, axis=0)
-        print(f"| {name} | {a:.3f} | {b:.3f} | {c:.3f} | {true:.0%}, {false:.0%} |", flush=True)
+        *aucs, true, false = np.mean(rows, axis=0)
+        lines.append([name, *(f"{auc:.3f}" for auc in aucs), f"{true:.0%}, {false:.0%}"])
+    return table(head, lines)
 
 
-def subclusters() -> None:
+def subclusters() -> list[str]:
     """The five cell lines from a fit of few clusters, without a new fit."""
     folder = Path(os.environ.get("CONVEXCLUSTER_DATA", "data")) / "cells"
-    print("| five cell lines, told k | ARI | `subcluster`, told how many lines | told nothing |")
-    print("|---|---|---|---|")
+    head = ["five cell lines, told k", "ARI", "`subcluster`, told how many lines", "told nothing"]
+    rows = []
     with np.load(folder / "sc_celseq2_5cl_p1.npz") as stored:
         parts = (stored["data"], stored["indices"], stored["indptr"])
         counts = sparse.csr_array(parts, shape=stored["shape"]).astype(float)
@@ -116,7 +120,8 @@ def subclusters() -> None:
                 inner = model.subcluster(label, max(lines, 1) if told else None)
                 labels[own] = labels.max() + 1 + inner
             row.append(f"{adjusted_rand_score(y, labels):.3f} ({len(set(labels))} clusters)")
-        print(f"| {' | '.join(row)} |", flush=True)
+        rows.append(row)
+    return table(head, rows)
 
 
 def components(counts: sparse.csr_array, genes: int = 2_000, rank: int = 20) -> np.ndarray:
@@ -131,9 +136,12 @@ def components(counts: sparse.csr_array, genes: int = 2_000, rank: int = 20) -> 
 def main() -> None:
     """All three tables."""
     warnings.filterwarnings("ignore")
+    lines = []
     for part in (memberships, outliers, subclusters):
-        part()
-        print()
+        found = part()
+        print("\n".join(found), flush=True)
+        lines += found
+    rewrite("figures", lines, ROOT / "docs" / "guide" / "soft.md")
 
 
 if __name__ == "__main__":

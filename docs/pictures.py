@@ -125,7 +125,7 @@ def draw_tree() -> plt.Figure:
     left.set(xscale="log", yscale="log", xlabel="γ", ylabel="clusters")
     tree = path.to_linkage()
     dendrogram(tree, ax=right, no_labels=True, color_threshold=0, above_threshold_color=COLOURS[0])
-    right.set(yscale="log", ylabel="γ of the fusion", ylim=(tree[:, 2].min() / 2, None))
+    right.set(yscale="log", ylabel="γ of the fusion", ylim=(tree[:, 2].min() / 2, tree[-1, 2] * 3))
     return figure
 
 
@@ -137,7 +137,7 @@ def draw_kernel() -> plt.Figure:
     bare(axes[0], "plain: two clusters")
     Z = model.embedding_ - model.embedding_.mean(axis=0)
     axis = np.linalg.svd(Z, full_matrices=False)[0]
-    axes[1].scatter(*axis[:, :2].T, s=10, color=COLOURS[circles()[1]])
+    axes[1].scatter(*axis[:, :2].T, s=10, color=COLOURS[model.labels_])
     bare(axes[1], "the kernel's space, first two axes")
     axes[1].set_aspect("auto")
     axes[2].scatter(*X.T, s=10, color=COLOURS[model.labels_])

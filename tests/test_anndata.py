@@ -302,7 +302,14 @@ def test_the_command_reads_and_writes_anndata_files(tmp_path, capsys):
         (["--obsp", "none"], 3, "obsp has no 'none'"),
         (["--n-pcs", "77"], 3, "n_pcs must be in 1 … 5"),
         (["--label-column", "none"], 3, "--label-column 'none' is not in obs"),
-        (["--columns", "a"], 2, "--columns is for tables"),
+        (["--columns", "a"], 2, "--columns is for tables: .h5ad files have --use-rep"),
+        (["--sep", ";"], 2, "--sep is for tables"),
+        (["--transpose"], 2, "--transpose is for tables"),
+        (["--no-header"], 2, "--header is for tables"),
+        (["--standardize"], 2, "--standardize is for tables"),
+        (["--impute", "mean"], 2, "--impute is for tables"),
+        (["--learn-features"], 2, "--learn-features is for tables"),
+        (["--out", "/proc/x"], 4, "cannot write /proc/x"),
         (["--coordinates", "a"], 2, "--coordinates is for tables"),
         (["--key-added", "a/b"], 3, "key_added must be a name without '/'"),
     ],
@@ -313,6 +320,39 @@ def test_the_command_says_what_is_wrong(tmp_path, capsys, words, code, sentence)
     left, _, error = run(capsys, "fit", tmp_path / "cells.h5ad", *words)
     assert left == code
     assert sentence in " ".join(error.split())
+
+
+@pytest.mark.parametrize(
+    ("words", "option"),
+    [
+        (["--use-rep", "X"], "--use-rep"),
+        (["--n-pcs", "3"], "--n-pcs"),
+        (["--obsp", "a"], "--obsp"),
+        (["--key-added", "a"], "--key-added"),
+    ],
+)
+def test_tables_have_no_options_of_cells(tmp_path, capsys, words, option):
+    pytest.importorskip("typer")
+    (tmp_path / "t.csv").write_text("a,b\n1,2\n3,4\n")
+    left, _, error = run(capsys, "fit", tmp_path / "t.csv", *words)
+    assert left == 2
+    assert f"{option} is for .h5ad files" in " ".join(error.split())
+
+
+def test_the_command_says_in_plain_words_what_it_found(tmp_path, capsys):
+    pytest.importorskip("typer")
+    adata = cells()
+    adata.obs.loc[adata.obs_names[0], "truth"] = np.nan
+    adata.write_h5ad(tmp_path / "cells.h5ad")
+    words = ("fit", tmp_path / "cells.h5ad", "--label-column", "truth", "--out", tmp_path / "out")
+    code, printed, _ = run(capsys, *words)
+    assert code == 0
+    for said in ("structure: clusters were found", " of 1", "the exact optimum has"):
+        assert said in " ".join(printed.split())
+    assert "cells.h5ad: the cells with their clusters" in printed.replace("\n", "")
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text("utf-8"))
+    assert summary["scores"]["n_scored"] == N - 1  # a missing label is not a class
+    assert summary["selection"]["verdict"] == "structure"
 
 
 def test_files_that_are_none_are_refused(tmp_path, capsys):

@@ -423,3 +423,21 @@ def test_silhouettes_are_those_of_scikit_learn_by_cluster(blobs):
 def test_silhouettes_refuse_what_they_cannot_compare(labels, words):
     with pytest.raises(ValueError, match=words):
         SilhouetteDisplay.from_data(np.arange(3.0)[:, None], labels)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"labels": [0, 1]}, "2 labels for 3 samples"),
+        ({"labels": [0, -1, 1]}, "labels must be clusters 0 … k − 1, got -1"),
+        ({"linkage": [[0, 1, 0.5]]}, r"linkage must have the shape \(n − 1, 4\), got \(1, 3\)"),
+        ({"X": np.zeros((2, 2))}, "X has 2 rows for 3 samples"),
+        ({"X": [[0.0], [np.nan], [1.0]]}, "nan in row 1, column 'feature 0'"),
+        ({"feature_names": ["a", "b"]}, "2 feature names for 1 features"),
+        ({"max_features": 0}, "max_features must be at least 1, got 0"),
+    ],
+)
+def test_heatmaps_refuse_what_does_not_fit(changes, words):
+    given = {"X": np.arange(3.0)[:, None], "linkage": [[0, 1, 0.5, 2], [2, 3, 1.0, 3]]}
+    with pytest.raises(ValueError, match=words):
+        HeatmapDisplay.from_data(**given | changes)

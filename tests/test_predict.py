@@ -314,3 +314,40 @@ def test_copies_that_a_graph_pulls_apart_have_one_label():
         model = KernelConvexClustering(weight_bandwidth=1e30, labels="fusion").fit(X)
         assert np.unique(model.labels_).tolist() == list(range(model.n_clusters_))
         np.testing.assert_array_equal(model.predict(X), model.labels_)
+
+
+# Bad input ---------------------------------------------------------------------------------------
+
+FOUR = np.array([[0.0, 0.0], [0.1, 0.0], [5.0, 5.0], [5.1, 5.0]])
+APART = np.abs(FOUR[:, :1] - FOUR[:, 0])
+NEW = {
+    "too few columns": ({}, FOUR, FOUR[:, :1], "X has 1 features, but .* expecting 2"),
+    "one row": ({}, FOUR, FOUR[0], "Expected 2D array, got 1D array"),
+    "no row": ({}, FOUR, FOUR[:0], r"Found array with 0 sample\(s\)"),
+    "missing": ({}, FOUR, [[np.nan, 0.0]], "nan in row 0, column 0: .* fills in what is missing"),
+    "infinite": ({}, FOUR, [[0.0, np.inf]], "X holds inf in row 0, column 1"),
+    "text": ({}, FOUR, np.array([["u", 1.0]], dtype=object), "column .* is text: encode or drop"),
+    "some distances": ({"metric": "precomputed"}, APART, APART[:, :3], "expecting 4 features"),
+    "negative distances": (
+        {"metric": "precomputed"},
+        APART,
+        -APART,
+        r"distances must be ≥ 0: X holds -0\.1 in row 0, column 1",
+    ),
+    "sparse distances": (
+        {"metric": "precomputed"},
+        APART,
+        csr_array(APART),
+        "new samples need theirs to every training sample",
+    ),
+    "some of a kernel": ({"kernel": "precomputed"}, FOUR @ FOUR.T, FOUR, "expecting 4 features"),
+}
+
+
+@pytest.mark.parametrize("case", NEW)
+def test_new_samples_are_refused_by_a_sentence(case):
+    parameters, X, new, sentence = NEW[case]
+    model = KernelConvexClustering(2, **parameters).fit(X)
+    for ask in (model.predict, model.predict_proba, model.transform):
+        with pytest.raises(ValueError, match=sentence):
+            ask(new)

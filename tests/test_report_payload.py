@@ -317,6 +317,9 @@ def test_a_model_fitted_to_a_data_frame_knows_names_and_ids(tmp_path):
     assert facts["ids"] == list(frame.index)
     assert facts["features"] == ["length", "width"]
     np.testing.assert_array_equal(arrays["features"].reshape(2, 30), X.T.astype(np.float32))
+    assert unpacked(report_html(model, X=X))[0]["features"] == ["length", "width"]
+    wide = unpacked(report_html(model, X=np.column_stack([X, X])))[0]["features"]
+    assert wide == [f"feature {f}" for f in range(4)]
     told = " ".join(facts["plain"])
     a, b = model.robustness().weakest
     assert f"joins samples p{a} and p{b}." in told

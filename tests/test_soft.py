@@ -222,7 +222,33 @@ def test_memberships_are_better_than_hard_labels():
         match = [np.bincount(truth[model.labels_ == t], minlength=k).argmax() for t in range(k)]
         assert sorted(match) == list(range(k))
         soft, hard = (loss(Q[:, np.argsort(match)], truth) for Q in (P, np.eye(k)[model.labels_]))
-        assert soft < hard
+        assert soft < 0.85 * hard
+
+
+def test_walks_cross_valleys_with_the_whole_weight(tmp_path):
+    """Edges across valleys are weak for the penalty, which would make every sample sure."""
+    X, _ = make_blobs(150, 2, centers=[[0, 0], [4, 0]], random_state=0)
+    model = KernelConvexClustering(2).fit(X)
+    i, j = model.graph_.edges.T
+    across = model.labels_[i] != model.labels_[j]
+    whole = np.where(across, 1e3 * model.graph_.weights, model.graph_.weights)
+    assert model.graph_.weights[across].max() < 0.01 * model.graph_.weights.max() < whole.max()
+    expected = dense_walk(Graph(model.graph_.edges, whole), model.labels_)
+    np.testing.assert_allclose(model.membership_, agreeing(expected, model.labels_), atol=1e-7)
+    assert (model.probabilities_ < 0.9).any()
+    model.save(tmp_path / "m", path=True)
+    again = convexcluster.load(tmp_path / "m")
+    np.testing.assert_array_equal(again.membership_, model.membership_)
+
+
+def test_linked_samples_have_one_share():
+    X, _ = make_blobs(90, 2, centers=[[0, 0], [3, 0]], random_state=0)
+    groups = np.where(np.arange(90) % 10 == 0, np.arange(90) // 30, -1)
+    P = KernelConvexClustering(2).fit(X, groups=groups).membership_
+    for group in range(3):
+        rows_ = P[groups == group]
+        np.testing.assert_array_equal(rows_, rows_[:1].repeat(len(rows_), axis=0))
+    assert (P[groups >= 0].max(axis=1) < 1 - 1e-6).all()
 
 
 def loss(P, truth):

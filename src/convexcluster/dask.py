@@ -17,7 +17,7 @@ from sklearn.metrics.pairwise import euclidean_distances
 
 from .embedding import Embedding
 from .estimators import KernelConvexClustering as LocalKernelConvexClustering
-from .estimators import keep, unchanged_by_errors
+from .estimators.keep import keep, unchanged_by_errors
 from .fit import fit
 from .optional import need
 from .problem import Floats, Ints

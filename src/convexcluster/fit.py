@@ -32,6 +32,7 @@ from .stages.path import gap_to_reach, run_path, solve_chosen
 from .stages.penalty import build_penalty, make_vote, nearest_points
 from .stages.points import graph_of_rows, in_units, make_points
 from .stages.proof import prove_choice, proved, solution_of
+from .stages.units import choose_units
 
 # Cells that may be added where their error is too large, as a share of those there are: the path on
 # them takes as much longer.
@@ -64,6 +65,8 @@ class Fit:
     links : ndarray of shape (g,) or None
         Sample of the problem for every point, where some of them must be together; None if every
         point is a sample.
+    valleys : ndarray of shape (m,) or None
+        Cut of the samples of the problem between whose parts edges are weak; None if none is.
     """
 
     points: Points
@@ -77,6 +80,7 @@ class Fit:
     vote: Vote
     centroids: Centroids | None = None
     links: Ints | None = None
+    valleys: Ints | None = None
 
     @property
     def labels(self) -> Ints:
@@ -122,7 +126,7 @@ def fit(rows: Rows, settings: Settings, groups: Ints | None = None) -> Fit:
     Rows of one of the ``groups`` (n,), numbered from 0, are together at every γ; −1 means free.
     """
     settings.check_clusters(rows.n)
-    unit, settings = settings.units(rows)
+    unit, settings = choose_units(rows, settings)
     rows = in_units(rows, unit)
     plan = settings.plan(rows)
     rows = rows.in_blocks(plan.block_rows)
@@ -176,4 +180,5 @@ def fit(rows: Rows, settings: Settings, groups: Ints | None = None) -> Fit:
         vote,
         proof.centroids,
         links,
+        None if found is None else found.labels(settings.n_clusters),
     )

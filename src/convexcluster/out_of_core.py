@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from .estimators import KernelConvexClustering, keep
+from .estimators import KernelConvexClustering
+from .estimators.keep import keep
 from .fit import fit
 from .problem import Floats, Ints
 from .rows import Plan, as_blocks, check_block, file_rows, write_labels

@@ -95,6 +95,7 @@ WITH_PATH = {
     "points_": Points,
     "coarsening_": CoarseningError,
     "_links": np.ndarray,
+    "_valleys": np.ndarray,
 }
 
 

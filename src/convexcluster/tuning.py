@@ -24,7 +24,8 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.metrics import adjusted_rand_score
 
-from .estimators import KernelConvexClustering, check_rows
+from .estimators import KernelConvexClustering
+from .estimators.predict import check_rows
 from .graph import Graph
 from .kernels import auto_bandwidth, check_metric
 from .numerics.linkage import expand, join, nested_labels

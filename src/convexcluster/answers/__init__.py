@@ -12,9 +12,11 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.validation import check_is_fitted
 
 from ..graph import Graph
+from ..partition import first
 from ..points import Vote
 from ..points.units import Unit, power
 from ..problem import Floats, Ints
+from ..weights.valleys import ACROSS
 from .describe import Description, describe
 from .soft import DENSITIES, agreeing, density_scores, medoids, membership
 from .tree import CondensedTree, condense, inside, splits
@@ -49,15 +51,21 @@ class Answers:
         """Share of each cluster in each sample, shape (n_samples, n_clusters); made when read.
 
         (D + s(D − W)) P = D·1[labels]: where a random walk on ``graph_`` that goes s = 8 steps on
-        average ends. Rows sum to one and the greatest entry is that of ``labels_``: where the walk
+        average ends; edges across valleys of the density, which are weak there, have their whole
+        weight here. Rows sum to one and the greatest entry is that of ``labels_``: where the walk
         says otherwise, the least share of the label is added that makes it so. They tell how far a
         sample is from a border on the graph; they are no posterior probabilities of a model.
         Samples that were grouped into cells have the shares of their cell.
         """
-        rows = self._rows
-        ends = np.sort(self._index[self.graph_.edges], axis=1)
-        P = membership(Graph(ends, self.graph_.weights), self._point_labels)
-        return agreeing(P[self._index], rows)
+        rows, index, labels = self._rows, self._index, self._point_labels
+        links, valleys = getattr(self, "_links", None), getattr(self, "_valleys", None)
+        if links is not None:
+            index, labels = links[index], labels[first(links)]
+        ends, weights = np.sort(index[self.graph_.edges], axis=1), self.graph_.weights
+        if valleys is not None:
+            across = valleys[ends[:, 0]] != valleys[ends[:, 1]]
+            weights = np.where(across, weights / ACROSS, weights)
+        return agreeing(membership(Graph(ends, weights), labels)[index], rows)
 
     @property
     def probabilities_(self) -> Floats:

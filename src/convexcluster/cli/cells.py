@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
-import sys
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,13 +15,14 @@ from typing import Annotated, Any
 import numpy as np
 from typer import Option
 
-from .. import __version__, persistence
+from .. import persistence
 from ..optional import need
-from .console import FIRST_RUN, collected_warnings, show_pairs, working
+from .console import FIRST_RUN, collected_warnings, working
+from .outcome import CELLS as ENDING
+from .outcome import answer, finding, score, show_found
 from .refusal import Exit, Refusal
-from .write import MARK, check_folder, labels_csv, output_folder, to_json
+from .write import labels_csv, output_folder, probe_folder, to_json
 
-ENDING = ".h5ad"
 KEPT = ("use_rep", "n_pcs")  # of a fit, for new cells
 
 
@@ -46,26 +47,28 @@ def is_cells(name: str) -> bool:
     return name.lower().endswith(ENDING)
 
 
+def check_options(name: str, cells: Cells, of_tables: Iterable[str]) -> None:
+    """Refuse options of AnnData files for a table, and of tables for an AnnData file."""
+    if is_cells(name):
+        other, owner = "for tables", f"{ENDING} files have --use-rep"
+        told = [option for option in of_tables if option != "label_column"]
+    else:
+        other, owner = f"for {ENDING} files", f"{name} has another ending"
+        told = [f.name for f in fields(cells) if getattr(cells, f.name) != f.default]
+    if told:
+        raise Refusal(f"--{told[0].replace('_', '-')} is {other}: {owner}", Exit.USAGE)
+
+
 def fit_cells(source: Any, cells: Cells, parameters: dict[str, Any], output: Any) -> dict[str, Any]:
     """Cluster an AnnData file, and write it with its clusters to the output folder."""
     from ..anndata import clustered
     from ..report import report_html
-    from ..report.words import robustness_sentence
 
-    unused = [f"--{name.replace('_', '-')}" for name in ("columns", "drop", "id_column", "array")]
-    given = [bool(source.columns), bool(source.drop), bool(source.id_column), bool(source.array)]
-    if output.coordinates is not None:
-        raise Refusal(f"--coordinates is for tables: {ENDING} files have obsm", Exit.USAGE)
-    for option, present in zip(unused, given, strict=True):
-        if present:
-            raise Refusal(f"{option} is for tables: {ENDING} files have --use-rep", Exit.USAGE)
     if output.out is not None:
-        check_folder(output.out, force=output.force)
+        probe_folder(output.out, force=output.force)  # before the work, not after it
     adata = _read(source.data)
     planes = {key: points for key, points in adata.obsm.items() if _drawable(points)}
-    truth = source.label_column
-    if truth is not None and truth not in adata.obs:
-        raise Refusal(f"--label-column {truth!r} is not in obs of {source.data}")
+    truth, ids = _classes(adata, source), list(adata.obs_names)
     begin = time.perf_counter()
     where = {field.name: getattr(cells, field.name) for field in fields(cells)}
     key = where.pop("key_added")
@@ -77,38 +80,27 @@ def fit_cells(source: Any, cells: Cells, parameters: dict[str, Any], output: Any
             model, key = clustered(adata, k, where, key, rng, told)
         except ValueError as error:
             raise Refusal(str(error)) from error
-    found = adata.uns[key]
-    summary: dict[str, Any] = {
-        "kind": MARK,
-        "convexcluster": __version__,
+    read = adata.uns[key]["params"]
+    summary = answer(model, ids, time.perf_counter() - begin, notes) | {
         "command": "fit",
         "input": source.data,
-        "read": found["params"],
-        "n_samples": adata.n_obs,
-        "n_features": model.n_features_in_,
-        "cluster_sizes": np.bincount(model.labels_).tolist(),
-        "seconds": time.perf_counter() - begin,
-        "warnings": list(notes),
+        "read": read,
+        "parameters": parameters,
     }
-    summary |= {name: found[name] for name in ("n_clusters", "verdict", "confidence", "gamma")}
-    summary["certificate"] = found["certificate"]
-    summary["robustness"] = robustness_sentence(model, list(adata.obs_names))
     if truth is not None:
-        summary["scores"] = _scores(adata.obs[truth].astype(str).to_numpy(), model.labels_)
+        summary["scores"] = score(truth, model.labels_)
     if output.out is not None:
         with working("writing"), output_folder(output.out, force=output.force) as folder:
             adata.write_h5ad(folder / Path(source.data).name)
-            (folder / "labels.csv").write_text(
-                labels_csv(list(adata.obs_names), model.labels_), "utf-8"
-            )
-            where["use_rep"] = found["params"]["use_rep"]
+            (folder / "labels.csv").write_text(labels_csv(ids, model.labels_), "utf-8")
+            where["use_rep"] = read["use_rep"]
             notes_of_model = {"cells": {name: where[name] for name in KEPT}, "key": key}
             persistence.save(model, folder / "model", path=output.keep_path, notes=notes_of_model)
             if output.report:
                 page = report_html(
                     model,
-                    ids=list(adata.obs_names),
-                    y=None if truth is None else list(adata.obs[truth].astype(str)),
+                    ids=ids,
+                    y=truth,
                     coordinates=planes,
                     title=Path(source.data).name,
                 )
@@ -128,9 +120,7 @@ def predict_cells(model: str, source: Any, out: Path | None) -> tuple[dict[str, 
 
     estimator, kept, key = load_cells(model)
     adata = _read(source.data)
-    truth = source.label_column
-    if truth is not None and truth not in adata.obs:
-        raise Refusal(f"--label-column {truth!r} is not in obs of {source.data}")
+    truth = _classes(adata, source)
     try:
         X, place = representation(adata, **kept)
     except ValueError as error:
@@ -142,17 +132,17 @@ def predict_cells(model: str, source: Any, out: Path | None) -> tuple[dict[str, 
         )
     with collected_warnings() as notes, working(f"predicting {len(X)} cells", FIRST_RUN):
         labels = np.asarray(estimator.predict(X))
-    answer: dict[str, Any] = {"n_samples": len(labels), "warnings": list(notes)}
-    answer |= {"read": {"use_rep": place}, "ids": list(adata.obs_names), "labels": labels}
+    found: dict[str, Any] = {"n_samples": len(labels), "warnings": list(notes)}
+    found |= {"read": {"use_rep": place}, "ids": list(adata.obs_names), "labels": labels}
     if truth is not None:
-        answer["scores"] = _scores(adata.obs[truth].astype(str).to_numpy(), labels)
+        found["scores"] = score(truth, labels)
     if out is None or not is_cells(str(out)):
-        return answer, None
+        return found, None
     names = [str(label) for label in range(estimator.n_clusters_)]
     adata.obs[key] = need("pandas", "anndata").Categorical(labels.astype(str), categories=names)
     with TemporaryDirectory() as folder:
         adata.write_h5ad(Path(folder) / "cells")
-        return answer, (Path(folder) / "cells").read_bytes()
+        return found, (Path(folder) / "cells").read_bytes()
 
 
 def load_cells(name: str) -> tuple[Any, dict[str, Any], str]:
@@ -172,21 +162,19 @@ def show_cells(summary: dict[str, Any], out: Path | None) -> None:
     pairs: list[tuple[str, Any]] = [
         ("cells", summary["n_samples"]),
         ("representation", f"{rep}, {summary['n_features']} columns; graph: {graph}"),
-        ("clusters", summary["n_clusters"]),
-        ("sizes", ", ".join(str(size) for size in summary["cluster_sizes"][:12])),
-        ("verdict", summary["verdict"]),
-        ("confidence", summary["confidence"]),
-        ("partition", summary["certificate"]["partition"]),
-        ("seconds", summary["seconds"]),
     ]
-    if summary["robustness"]:
-        pairs.insert(-1, ("may change", summary["robustness"]))
-    pairs += [(name.upper(), value) for name, value in summary.get("scores", {}).items()]
-    if out is not None:
-        pairs.append(("written", ", ".join(str(out / name) for name in summary["files"])))
-    show_pairs(f"convexcluster fit: {summary['input']}", pairs)
-    if out is None:
-        print("nothing was written: --out FOLDER keeps the results", file=sys.stderr)
+    show_found([*pairs, *finding(summary)], summary, out)
+
+
+def _classes(adata: Any, source: Any) -> list[str] | None:
+    """The known label of every cell, empty where it is missing; None if none was asked for."""
+    name = source.label_column
+    if name is None:
+        return None
+    if name not in adata.obs:
+        raise Refusal(f"--label-column {name!r} is not in obs of {source.data}")
+    column = adata.obs[name]
+    return [str(value) if known else "" for value, known in zip(column, column.notna())]
 
 
 def _read(name: str) -> Any:
@@ -204,12 +192,3 @@ def _drawable(points: Any) -> bool:
     """Whether an entry of obsm has a place for every cell."""
     numbers = isinstance(points, np.ndarray) and points.ndim == 2 and points.dtype.kind in "fiu"
     return bool(numbers and points.shape[1] > 1 and np.isfinite(points).all())
-
-
-def _scores(truth: np.ndarray, labels: np.ndarray) -> dict[str, float]:
-    from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
-
-    return {
-        "nmi": float(normalized_mutual_info_score(truth, labels)),
-        "ari": float(adjusted_rand_score(truth, labels)),
-    }

@@ -14,7 +14,7 @@ import typer
 from .. import persistence
 from ..numerics.progress import Progress
 from ..points.scales import ScaleWarning, warn_of_far_row, warn_of_scales
-from .cells import Cells, fit_cells, is_cells, show_cells
+from .cells import Cells, check_options, fit_cells, is_cells, show_cells
 from .console import FIRST_RUN, collected_warnings, show_table, working
 from .options import MODEL, Clean, Common, Input, Model, Output, given
 from .outcome import show, summarize
@@ -63,6 +63,9 @@ def fit(
         parameters["gamma"] = gamma
     if certify is not None:
         parameters["certify"] = False if certify == "none" else certify
+    rest = {"learn_features": learn_features, "coordinates": output.coordinates}
+    told = [*given(source, clean), *(name for name, value in rest.items() if value)]
+    check_options(source.data, cells, told)
     if is_cells(source.data):
         summary = fit_cells(source, cells, parameters, output)
         print(to_json(summary)) if common.json else show_cells(summary, output.out)

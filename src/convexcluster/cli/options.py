@@ -42,7 +42,9 @@ class Input:
     panel = "Input"
     data: Annotated[
         str,
-        Argument(help="CSV, TSV, Excel, Parquet, NPY, NPZ or MAT file; - is standard input."),
+        Argument(
+            help="CSV, TSV, Excel, Parquet, NPY, NPZ, MAT or .h5ad file; - is standard input."
+        ),
     ]
     columns: Annotated[
         list[str],

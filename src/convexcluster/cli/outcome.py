@@ -24,9 +24,12 @@ VERDICTS = {
     "one cluster": "one cluster",
 }
 
+CELLS = ".h5ad"  # ending of an AnnData file, which has the name of the file that was read
+
 # The files of a result folder, in the order in which a person wants them.
 FILES = {
     "report.html": "interactive report, for a browser",
+    CELLS: "the cells with their clusters",
     "labels.csv": "cluster of every row",
     "summary.json": "all of this, for machines",
     "model": "for convexcluster predict and report",
@@ -39,26 +42,16 @@ FILES = {
 MARKS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar", SPACES: "spaces"}
 
 
-def summarize(
-    estimator: Any,
-    table: Table,
-    preparation: Preparation,
-    seconds: float,
-    notes: Sequence[str] = (),
+def answer(
+    estimator: Any, ids: Sequence[str], seconds: float, notes: Sequence[str] = ()
 ) -> dict[str, Any]:
     """Everything worth a line about a fitted estimator, as plain data."""
-    labels = estimator.labels_
-    certificate = estimator.certificate_
-    parameters = estimator.get_params(deep=False)
-    del parameters["verbose"]
-    summary: dict[str, Any] = {
+    labels, certificate = estimator.labels_, estimator.certificate_
+    return {
         "kind": MARK,
         "convexcluster": __version__,
-        "read": table.found,
-        "preparation": preparation.describe(),
-        "parameters": parameters,
         "n_samples": len(labels),
-        "n_features": len(table.features),
+        "n_features": int(estimator.n_features_in_),
         "n_clusters": int(estimator.n_clusters_),
         "cluster_sizes": np.bincount(labels).tolist(),
         "gamma": estimator.gamma_,
@@ -74,12 +67,30 @@ def summarize(
             "verdict": estimator.selection_.verdict,
             "layers": [layer.n_clusters for layer in estimator.selection_.layers],
         },
-        "robustness": robustness_sentence(estimator, table.ids),
+        "robustness": robustness_sentence(estimator, ids),
         "seconds": seconds,
         "warnings": list(notes),
     }
+
+
+def summarize(
+    estimator: Any,
+    table: Table,
+    preparation: Preparation,
+    seconds: float,
+    notes: Sequence[str] = (),
+) -> dict[str, Any]:
+    """The answer to a table, with how it was read, prepared and fitted."""
+    parameters = estimator.get_params(deep=False)
+    del parameters["verbose"]
+    summary = answer(estimator, table.ids, seconds, notes) | {
+        "read": table.found,
+        "preparation": preparation.describe(),
+        "parameters": parameters,
+        "n_features": len(table.features),
+    }
     if table.labels is not None:
-        summary["scores"] = score(table.labels, labels)
+        summary["scores"] = score(table.labels, estimator.labels_)
     return summary
 
 
@@ -101,13 +112,17 @@ def score(truth: Sequence[str], labels: np.ndarray) -> dict[str, float]:
 
 def show(summary: dict[str, Any], out: Path | None) -> None:
     """Say what was read, what was found, how sure it is, and where the files are."""
-    pairs = [*reading(summary["read"]), *finding(summary)]
+    show_found([*reading(summary["read"]), *finding(summary)], summary, out)
+
+
+def show_found(pairs: list[tuple[str, Any]], summary: dict[str, Any], out: Path | None) -> None:
+    """Print pairs of words, and where the files are."""
     show_pairs(f"convexcluster {summary['command']}: {summary['input']}", pairs)
     if out is None:
         print("nothing was written: --out FOLDER keeps labels, model, report and this summary")
         return
     for name in _in_order(summary["files"]):
-        print(f"{out / name}: {FILES.get(name, 'data')}")
+        print(f"{out / name}: {FILES[_kind(name)]}")
 
 
 def reading(found: dict[str, Any]) -> list[tuple[str, str]]:
@@ -164,7 +179,7 @@ def finding(summary: dict[str, Any]) -> list[tuple[str, Any]]:
         ("relative gap", certificate["relative_gap"]),
         ("seconds", summary["seconds"]),
     ]
-    if "encoded" in summary["preparation"]:
+    if "encoded" in summary.get("preparation", {}):
         pairs.append(("columns", summary["preparation"]["encoded"]))
     if "scores" in summary:
         pairs += [("NMI", summary["scores"]["nmi"]), ("ARI", summary["scores"]["ari"])]
@@ -185,8 +200,13 @@ def _distances(estimator: Any) -> str:
 
 
 def _in_order(files: Sequence[str]) -> list[str]:
-    known = [name for name in FILES if name in files]
-    return known + [name for name in files if name not in FILES]
+    order = list(FILES)
+    return sorted(files, key=lambda name: order.index(_kind(name)))
+
+
+def _kind(name: str) -> str:
+    """Key of FILES."""
+    return CELLS if name.endswith(CELLS) else name
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -24,7 +24,8 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.base import clone
 
-from ..estimators import KernelConvexClustering, check_rows
+from ..estimators import KernelConvexClustering
+from ..estimators.predict import check_rows
 from ..optional import need
 from ..problem import Floats
 from ..selection.tension import dimension_of, surest

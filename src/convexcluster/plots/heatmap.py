@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..answers.describe import explained, features_of
-from ..problem import Floats, Ints
+from ..problem import Floats, Ints, check_finite
 from .appearance import INK, axes_or_new, line_colour, plain, style, tidy
 from .layout import Branches
 from .trees import branch_ranks
@@ -89,10 +89,19 @@ class HeatmapDisplay:
             Of more, those of which the clusters explain the greatest share of variance are kept.
         """
         tree = np.asarray(linkage, dtype=np.float64)
+        if tree.ndim != 2 or tree.shape[1] != 4:
+            raise ValueError(f"linkage must have the shape (n − 1, 4), got {tree.shape}")
+        if max_features < 1:
+            raise ValueError(f"max_features must be at least 1, got {max_features}")
         n = len(tree) + 1
         table, names = features_of(X, feature_names, n)
+        check_finite(table, "X", columns=np.array(names, dtype=object))
         total = table.shape[1]
         known = None if labels is None else np.asarray(labels, dtype=np.int64)
+        if known is not None and known.shape != (n,):
+            raise ValueError(f"{len(known)} labels for {n} samples")
+        if known is not None and known.min() < 0:
+            raise ValueError(f"labels must be clusters 0 … k − 1, got {known.min()}")
         if total > max_features:
             worth = table.var(axis=0) if known is None else explained(table.T, known)
             keep = np.sort(np.argsort(-worth, kind="stable")[:max_features])

@@ -136,6 +136,8 @@ def report_html(
         X = None  # similarities to the samples, not features of them
     elif X is None and estimator is not None:
         X, told = fitted_rows(estimator, told)
+    elif told is None and not hasattr(X, "columns"):
+        told = names_of_fit(estimator, X)
     table, own = feature_table(X, told, n)
     arrays, facts, views = path_arrays(path, samples, own, estimator is None or kernel is not None)
     views += given_views(coordinates, n)
@@ -225,9 +227,7 @@ def fitted_rows(estimator: Any, names: list[str] | None) -> tuple[Any, list[str]
     if vote.embedding is not None or vote.metric == "precomputed" or hasattr(estimator, "_unit"):
         return None, None
     p = vote.X.shape[1] if columns is None else len(columns)
-    if names is None:
-        given = getattr(estimator, "feature_names_in_", None)
-        names = None if given is None else [str(name) for name in given]
+    names = names_of_fit(estimator) if names is None else names
     # files of format version 2 do not say which of their equal rows is which
     known = vote.voters is not None or len(vote.labels) == len(estimator._point_labels)
     if not known or len(estimator.labels_) * p > MOST_NUMBERS:
@@ -240,6 +240,14 @@ def fitted_rows(estimator: Any, names: list[str] | None) -> tuple[Any, list[str]
     kept = np.flatnonzero(columns > 0)
     names = [f"feature {f}" for f in range(p)] if names is None else names
     return rows / columns[kept], [names[f] for f in kept]
+
+
+def names_of_fit(estimator: Any, X: Any = None) -> list[str] | None:
+    """Names of the features that were fitted, unless an array X has another number of columns."""
+    given = getattr(estimator, "feature_names_in_", None)
+    if given is None or (X is not None and np.shape(X)[1:] != (len(given),)):
+        return None
+    return [str(name) for name in given]
 
 
 def _names(values: Any, n: int, what: str) -> list[str] | None:

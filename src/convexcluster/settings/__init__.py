@@ -8,7 +8,7 @@ with a kernel that takes none) is checked by the stage that meets it.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, partial
@@ -19,37 +19,17 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_random_state
 
-from .embedding import EMBEDDINGS
-from .graph import Graph
-from .kernels import STATIONARY, Kernel, SumKernel, check_metric, resolve_kernel
-from .numerics.parameters import (
-    THREADS,
-    Rules,
-    check_parameters,
-    is_count,
-    is_count_or_none,
-    is_number,
-    is_one_of,
-    is_positive,
-    is_threads,
-    is_whole,
-)
-from .numerics.progress import Lines, Progress, show_bar
-from .numerics.threads import threads
-from .partition import has_copies, sorted_rows
-from .path.grid import check_gammas
-from .path.solve import CERTIFY
-from .points.units import Unit, exponent_of, numbers, power
-from .problem import Floats, check_gamma
-from .rows import Plan, Rows, parse_bytes, plan_fit
-from .selection import SELECTORS
-from .solvers import SOLVERS
-from .weights import FEW_FEATURES, LOOPED, WEIGHTS
+from ..kernels import STATIONARY, Kernel, SumKernel, check_metric, resolve_kernel
+from ..numerics.parameters import check_parameters
+from ..numerics.progress import Lines, Progress, show_bar
+from ..numerics.threads import threads
+from ..partition import has_copies, sorted_rows
+from ..problem import Floats
+from ..rows import Plan, Rows, plan_fit
+from ..weights import FEW_FEATURES, LOOPED
+from .rules import RULES
 
 Callback = Callable[[int, int, float, int, float], None]
-
-LABELS = ("auto", "fusion", "agglomerative")
-WEIGHT_SPACES = ("input", "embedding")
 
 # Pivots of the embedding of cells, and of more rows than FULL_RANK, unless the user asks. Half as
 # many leave few axes to choose from; twice as many take up to four times as long. What is lost is
@@ -80,20 +60,11 @@ TOL = 1e-6
 # 2·gap + coarsening² + embedding²: a gap of τ²/200 adds half a percent to the radius.
 GAP_SHARE = 0.005
 
-# Bandwidths within 2^±500 have squares that are doubles.
-BANDWIDTHS = 500
-
-# Kernels that are no function of x/σ, nor of a power of the length of x.
-WITHOUT_UNITS = ("polynomial", "sigmoid", "callable", "sum")
-
 # Kernels in which a weight of a feature is a factor of its column.
 WEIGHED = ("rbf", "laplacian", "linear")
 
 # Weights that take any metric; the others are Gaussians of Euclidean distances.
 LOCAL = ("local", "mutual")
-
-# Metrics with d(sx, sy) = s·d(x, y), so that rows may be multiplied.
-HOMOGENEOUS = ("auto", "euclidean", "manhattan", "chebyshev", "precomputed")
 
 # The loosest relative gap: with a looser one the partition itself would be in doubt.
 LOOSEST = 1e-3
@@ -114,114 +85,6 @@ def sensible_gap(tol: float, lost: float) -> float:
     (5e-05, 1e-06, 0.001)
     """
     return max(tol, min(GAP_SHARE * lost, LOOSEST))
-
-
-def _strengths(value: Any) -> bool:
-    """Whether this is one γ or a sequence of them."""
-    try:
-        if is_number(value):
-            return check_gamma(value) >= 0
-        return not isinstance(value, str | bytes) and len(check_gammas(value)) > 0
-    except (TypeError, ValueError, OverflowError):
-        return False
-
-
-def _size(value: Any) -> bool:
-    try:
-        return value is None or parse_bytes(value) > 0
-    except ValueError:
-        return False
-
-
-def _matrix(value: Any) -> bool:
-    table = hasattr(value, "__array__") and not np.isscalar(value)
-    return table or sparse.issparse(value) or isinstance(value, list | tuple | Graph)
-
-
-# What each parameter may be, and how that is said. What depends on the rows is checked later, and a
-# kernel with its parameters by its own functions.
-def _is_weighing(value: Any) -> bool:
-    """Whether feature weights are None or numbers ≥ 0, not all zero."""
-    if value is None:
-        return True
-    try:
-        theta = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
-        return False
-    return theta.ndim == 1 and bool(np.isfinite(theta).all() and (theta >= 0).all() and theta.any())
-
-
-RULES: Rules = {
-    "n_clusters": (is_count_or_none, "a whole number ≥ 1, or None"),
-    "kernel": (lambda v: isinstance(v, str | SumKernel) or callable(v), "a name or a callable"),
-    "feature_weights": (
-        _is_weighing,
-        "a number ≥ 0 for each feature, finite and not all zero, or None",
-    ),
-    "metric": (lambda v: isinstance(v, str) or callable(v), "a name or a callable"),
-    "bandwidth": (
-        lambda v: is_one_of(v, "auto") or is_positive(v),
-        '"auto" or a finite number > 0',
-    ),
-    "kernel_params": (
-        lambda v: v is None or (isinstance(v, Mapping) and all(isinstance(k, str) for k in v)),
-        "a dictionary of parameters by their names, or None",
-    ),
-    "weights": (
-        lambda v: is_one_of(v, *WEIGHTS) or callable(v) or _matrix(v),
-        f"one of {', '.join(WEIGHTS)}, a matrix, (edges, weights) or a callable",
-    ),
-    "n_neighbors": (is_count, "a whole number ≥ 1"),
-    "weight_bandwidth": (
-        lambda v: is_one_of(v, "auto") or is_positive(v),
-        '"auto" or a finite number > 0',
-    ),
-    "weight_space": (lambda v: is_one_of(v, *WEIGHT_SPACES), f"one of {', '.join(WEIGHT_SPACES)}"),
-    "gamma": (
-        lambda v: v is None or _strengths(v),
-        "a finite number ≥ 0, a sequence of at least one, or None",
-    ),
-    "embedding": (lambda v: is_one_of(v, *EMBEDDINGS), f"one of {', '.join(EMBEDDINGS)}"),
-    "rank": (is_count_or_none, "a whole number ≥ 1, or None"),
-    "embedding_tol": (lambda v: is_number(v) and 0 <= v < 1, "a number in [0, 1)"),
-    "labels": (lambda v: is_one_of(v, *LABELS), f"one of {', '.join(LABELS)}"),
-    "selection": (
-        lambda v: is_one_of(v, *SELECTORS) or callable(v),
-        f"one of {', '.join(SELECTORS)} or a callable",
-    ),
-    "min_cluster_size": (is_count_or_none, "a whole number ≥ 1, or None"),
-    "solver": (
-        lambda v: is_one_of(v, *SOLVERS) or callable(v),
-        f"one of {', '.join(SOLVERS)} or a callable",
-    ),
-    "tol": (
-        lambda v: is_one_of(v, "auto") or (is_positive(v) and v < 1),
-        '"auto" or a number between 0 and 1',
-    ),
-    "max_iter": (is_count_or_none, "a whole number ≥ 1, or None"),
-    "certify": (
-        lambda v: v is False or (isinstance(v, str) and v in CERTIFY),
-        f"one of {', '.join(map(str, CERTIFY))}",
-    ),
-    "coarsen": (
-        lambda v: isinstance(v, bool) or is_one_of(v, "auto") or is_count(v),
-        '"auto", True, False or a number of cells ≥ 1',
-    ),
-    "max_memory": (_size, 'a positive number of bytes, such as 4e9 or "4GB", or None'),
-    "random_state": (
-        lambda v: (
-            v is None
-            or isinstance(v, np.random.RandomState | np.random.Generator)
-            or (is_whole(v) and 0 <= v < 2**32)
-        ),
-        "a whole number from 0 to 2³² − 1, a generator of NumPy or None",
-    ),
-    "n_jobs": (is_threads, THREADS),
-    "verbose": (
-        lambda v: isinstance(v, bool) or (is_whole(v) and v >= 0) or callable(v),
-        "a whole number ≥ 0 or a callable",
-    ),
-}
 
 
 @dataclass(frozen=True)
@@ -377,7 +240,7 @@ class Settings:
     @contextmanager
     def watched(self) -> Iterator[Settings]:
         """The settings with a bar where ``verbose`` is 1, as long as the block runs."""
-        from .loops.compile import announce  # late: it loads numba
+        from ..loops.compile import announce  # late: it loads numba
 
         announce(asked=bool(self.verbose) and not callable(self.verbose))
         if isinstance(self.verbose, Progress):
@@ -457,80 +320,6 @@ class Settings:
             raise ValueError(
                 f"n_clusters={self.n_clusters} exceeds the number of samples, {n}: ask for fewer"
             )
-
-    def units(self, rows: Rows) -> tuple[Unit, Settings]:
-        """The powers of two that bring rows and masses into range, and the settings with them.
-
-        Rows that are not in memory stay as they are.
-        """
-        values = None if rows.X is None else numbers(rows.X)
-        e = 0 if values is None else exponent_of(values)
-        named = check_metric(self.metric) in HOMOGENEOUS
-        if self.kernel_name in WITHOUT_UNITS or callable(self.weights) or not named:
-            if values is not None and e > BANDWIDTHS:
-                raise ValueError(
-                    f"kernel {self.kernel_name!r} does not see numbers as small as those of X, "
-                    f"at most {np.abs(values).max():.1g}, whose squares are 0: scale X"
-                )
-            e = 0
-        linear, given = self.kernel_name == "linear", self.kernel_name == "precomputed"
-        e -= e % 2 if given else 0
-        mass = 0 if rows.masses is None else self._unit_of_masses(rows.masses)
-        graph_of_masses = isinstance(self.weights, str) and not self.automatic_graph
-        space = e if linear else e // 2 if given else 0
-        unit = Unit(e, space, mass, mass if graph_of_masses else 0)
-        return unit, self._in_units(unit, values)
-
-    def _unit_of_masses(self, masses: Floats) -> int:
-        """Exponent of the masses, even; 0 where masses are ordinary."""
-        t = exponent_of(masses)
-        full = callable(self.weights) or (isinstance(self.weights, str) and self.weights == "full")
-        if t and (full or self.min_cluster_size is not None):
-            raise ValueError(
-                'weights="full", callable weights and min_cluster_size have the units of '
-                f"sample_weight, which reaches {masses.max():.1g}: divide sample_weight by it"
-            )
-        mean = int(np.frexp(masses.mean())[1])
-        return -(mean - mean % 2) if t else 0
-
-    def _in_units(self, unit: Unit, values: Floats | None) -> Settings:
-        """Lengths and γ multiplied by their powers of two; refuse what then leaves the doubles."""
-
-        def told(name: str, value: Any, exponent: int, most: int) -> Any:
-            if isinstance(value, str) or value is None:
-                return value
-            changed = power(value, exponent) if exponent else value
-            size = np.abs(np.asarray(changed, dtype=np.float64))
-            gone = (size < np.ldexp(1.0, -most)) & (np.asarray(value) != 0)
-            if np.any(gone | (size > np.ldexp(1.0, most))):
-                largest = "" if values is None else f", numbers up to {np.abs(values).max():.3g}"
-                shown = f"{value:g}" if is_number(value) else repr(value)
-                raise ValueError(
-                    f"{name}={shown} is out of proportion to X{largest}: change either"
-                )
-            return float(changed) if exponent and is_number(value) else changed
-
-        params = dict(self.kernel_params or {})
-        lengths = {"bandwidth": self.bandwidth, **params}["bandwidth"]
-        changes: dict[str, Any] = {}
-        if self.kernel_name not in (*WITHOUT_UNITS, "linear", "precomputed", "cosine"):
-            sigma = told("bandwidth", lengths, unit.rows, BANDWIDTHS)
-            if "bandwidth" in params:
-                changes["kernel_params"] = {**params, "bandwidth": sigma}
-            else:
-                changes["bandwidth"] = sigma
-        space = unit.space if self.weighs_in_embedding else unit.rows
-        sigma = told("weight_bandwidth", self.weight_bandwidth, space, BANDWIDTHS)
-        changes["weight_bandwidth"] = sigma
-        changes["gamma"] = told("gamma", self.gamma, unit.gamma, 1023)
-        told_of = self.progress
-        if told_of is not None and unit.gamma and not isinstance(told_of, Progress):
-
-            def in_the_users_units(step: int, total: int, gamma: float, *rest: Any) -> None:
-                told_of(step, total, float(power(gamma, -unit.gamma)), *rest)
-
-            changes["verbose"] = in_the_users_units
-        return replace(self, **changes) if unit != Unit() else self
 
     def plan(self, rows: Rows) -> Plan:
         """Whether the path has the rows as its points, or cells of them, and in which blocks.

@@ -5,57 +5,28 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import replace
-from numbers import Integral, Real
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import Any, Self
 
-import numpy as np
 from numpy.typing import ArrayLike
-from scipy import sparse
-from sklearn.base import (
-    BaseEstimator,
-    ClassNamePrefixFeaturesOutMixin,
-    ClusterMixin,
-    TransformerMixin,
-)
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics.pairwise import euclidean_distances
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin
+from sklearn.utils.validation import check_is_fitted
 
-from .answers import Answers
-from .certificate import Certificate, of_rows
-from .certificate.margins import Robustness
-from .certificate.ranges import Recovery
-from .fit import Fit, fit
-from .graph import Graph
-from .kernels import Kernel, along_paths
-from .labels import cut, dual_coefficients
-from .numerics.threads import interruptible
-from .partition import by_size, means
-from .points import check_groups, check_sample_weight, expand_graph, expand_path, expand_tree
-from .points.scales import warn_of_far_row, warn_of_scales
-from .points.units import Unit, power
-from .problem import Floats, Ints, Status, check_finite
-from .rows import array_rows
-from .selection import Selection
-from .settings import Callback, Settings, scaled_columns
-from .tables.check import PIPELINE, check_table, row_names
-from .weights import FEW_FEATURES
-
-# Neighbours unless the user asks. A graph of as few samples as that is complete without a warning.
-DEFAULT_NEIGHBORS = 7
-
-# Attributes that a model loaded from a file has only if its path was saved.
-OF_PATH = {"path_", "graph_", "dual_coef_", "embedding_", "points_", "coarsening_"}
-OF_PATH |= {"membership_", "probabilities_", "medoid_indices_"}
+from ..certificate import Certificate
+from ..fit import fit
+from ..points import check_groups, check_sample_weight
+from ..points.scales import warn_of_far_row, warn_of_scales
+from ..problem import Floats, Ints
+from ..rows import array_rows
+from ..selection import Selection
+from ..settings import Callback, Settings, scaled_columns
+from ..tables.check import row_names
+from .keep import keep, unchanged_by_errors
+from .predict import Predictions, check_rows
 
 
 class KernelConvexClustering(
-    Answers, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator
+    Predictions, ClassNamePrefixFeaturesOutMixin, ClusterMixin, BaseEstimator
 ):
     """Kernelized convex clustering: the global optimum, with a certificate.
 
@@ -198,12 +169,10 @@ class KernelConvexClustering(
 
     # scikit-learn has no types, so that what is not named here would be Any.
     gamma_: float
-    centroids_: Floats
     dual_coef_: Floats
     selection_: Selection
     certificate_: Certificate
     n_iter_: int
-    n_features_in_: int
 
     def __init__(
         self,
@@ -316,119 +285,6 @@ class KernelConvexClustering(
                 self._ids = ids  # for the report
         return self
 
-    @property
-    def kernel_(self) -> Kernel:
-        """The kernel with its bandwidth; of a ``SumKernel`` with the weights of its views."""
-        check_is_fitted(self)
-        return self._embedding.kernel
-
-    @property
-    def embedding_(self) -> Floats:
-        """Coordinates of the samples; of samples that were grouped into cells, of their cells."""
-        check_is_fitted(self)
-        assert self.path_ is not None  # a file has the coordinates with the path alone
-        Z, unit = self._embedding.Z[self._index], getattr(self, "_unit", Unit())
-        return power(Z, -unit.space) if unit.space else Z
-
-    def transform(self, X: Any) -> Floats:
-        """Distance, in the kernel's space, from each sample to each cluster's centroid.
-
-        The nearest centroid need not be that of the cluster that :meth:`predict` names. A curved
-        cluster passes by the centroids of others, and far from all samples a kernel such as rbf
-        vanishes, so that all centroids are about equally far.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            New samples; of a precomputed kernel k(new, training), of distances d(new, training).
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_clusters)
-        """
-        X = self._checked(X)
-        unit: Unit = getattr(self, "_unit", Unit())
-        Z, centroids = self._embedding.transform(X), self.centroids_
-        if not unit.space:
-            return euclidean_distances(Z, centroids)
-        return power(euclidean_distances(Z, power(centroids, unit.space)), -unit.space)
-
-    def predict(self, X: Any) -> Ints:
-        """Cluster that has the most weight among the nearest training samples.
-
-        Neighbours and weights are those of the automatic graph, and a sample that equals a training
-        sample has its label: ``predict`` of the training samples is ``labels_``. Where ``coarsen``
-        made cells, cells vote. See :meth:`predict_proba`.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            New samples; of a precomputed kernel k(new, training), of distances d(new, training).
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        X = self._checked(X)
-        return self._vote.labels_of(X)
-
-    def predict_proba(self, X: Any) -> Floats:
-        """Share of each cluster in the weight Σ w(x, j) of the nearest training samples j.
-
-        w(x, j) = b·√m_j·exp(−(d²/(s_x s_j))^¾) as in the automatic graph: distances are those of
-        ``metric``, by default Euclidean for at most three features, Manhattan's for more; s is the
-        distance to the k-th nearest training sample, b = 1 if d ≤ s_j and ½ if not. A sample that
-        equals a training sample has share 1 in its cluster. The shares say how clear the vote is;
-        they are not calibrated probabilities.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            New samples; of a precomputed kernel k(new, training), of distances d(new, training).
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_clusters)
-            Rows sum to one, and the first greatest entry of a row is that of :meth:`predict`.
-        """
-        X = self._checked(X)
-        return self._vote.shares(X)
-
-    def _checked(self, X: Any) -> Any:
-        """New samples as the fit takes samples: checked, and in its units."""
-        check_is_fitted(self)
-        X = check_rows(self, X, reset=False)
-        X = scaled_columns(X, getattr(self, "_columns", None))
-        unit: Unit = getattr(self, "_unit", Unit())
-        return unit.scale(X)
-
-    def cut(self, n_clusters: int) -> Ints:
-        """Labels for another number of clusters, from the tree that ``labels_`` were cut from.
-
-        Nothing is fitted again: ``gamma_``, ``centroids_`` and the certificate stay those of
-        ``labels_``.
-
-        Parameters
-        ----------
-        n_clusters : int
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            Numbered by falling size, as ``labels_``.
-
-        Examples
-        --------
-        >>> from convexcluster import KernelConvexClustering
-        >>> X = [[0.0], [0.1], [1.0], [1.1], [9.0], [9.1]]
-        >>> KernelConvexClustering(2).fit(X).cut(3)
-        array([0, 0, 1, 1, 2, 2])
-        """
-        check_is_fitted(self)
-        if isinstance(n_clusters, bool) or not isinstance(n_clusters, Integral):
-            raise ValueError(f"n_clusters must be a whole number, got {n_clusters!r}")
-        return by_size(cut(self.linkage_, int(n_clusters)), self.path_.masses)
-
     def fit_transform(
         self,
         X: Any,
@@ -451,42 +307,6 @@ class KernelConvexClustering(
         """Fit and return ``labels_``."""
         return self.fit(X, y, sample_weight, groups=groups).labels_
 
-    def recovery(
-        self, labels: ArrayLike | None = None, near: float | None = None, inside: bool = False
-    ) -> Recovery:
-        """For which γ the exact optimum has the clusters ``labels``, in the full kernel space.
-
-        Parameters
-        ----------
-        labels : array-like of shape (n_samples,), optional
-            Labels that you bring, e.g. known classes; those of the fit by default.
-        near : float, optional
-            A γ at which they are thought to be clusters.
-        inside : bool
-            Whether to prove all γ between the ends as well, up to a hundredth inside each of them.
-
-        Returns
-        -------
-        Recovery
-            With a range of γ that is necessary (an empty one refutes the labels), one that is
-            sufficient, and the ends at which the labels are proved.
-        """
-        from .points.questions import recovery
-
-        check_is_fitted(self)
-        return recovery(self, labels, near, inside)
-
-    def robustness(self, gamma: float | None = None) -> Robustness:
-        """By how much data, weights and γ may change with the clusters proved to stand.
-
-        Graph and bandwidth are kept. By default γ is amid the interval that is proved, else
-        ``gamma_``; nothing stands near the ends of an interval.
-        """
-        from .points.questions import robustness
-
-        check_is_fitted(self)
-        return robustness(self, gamma)
-
     def save(self, file: str | Path, path: bool = False) -> None:
         """Write the fitted model to a file that :func:`convexcluster.load` reads without pickle.
 
@@ -498,7 +318,7 @@ class KernelConvexClustering(
             Whether to keep the path, the embedding and the graph too, which ``predict`` and
             ``transform`` do not need: see :func:`convexcluster.persistence.save`.
         """
-        from .persistence import save
+        from ..persistence import save
 
         check_is_fitted(self)
         save(self, file, path=path)
@@ -510,7 +330,7 @@ class KernelConvexClustering(
         :func:`convexcluster.report.write_report`: ``ids``, ``y``, ``feature_names``,
         ``coordinates``, ``title``.
         """
-        from .report import write_report
+        from ..report import write_report
 
         check_is_fitted(self)
         return write_report(self, path, X=X, **options)
@@ -519,7 +339,7 @@ class KernelConvexClustering(
         """What a notebook shows: the report of a fitted model, else scikit-learn's diagram."""
         if not hasattr(self, "labels_"):
             return super()._repr_html_inner()
-        from .report import notebook_html
+        from ..report import notebook_html
 
         return notebook_html(self)
 
@@ -527,20 +347,6 @@ class KernelConvexClustering(
         if hasattr(self, "labels_"):
             return {"text/plain": repr(self), "text/html": self._repr_html_inner()}
         return super()._repr_mimebundle_(**kwargs)
-
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any:
-            """Say why a model from a file has no path, nor what is made of it."""
-            kept = vars(self)
-            if name in OF_PATH and "labels_" in kept and "path_" not in kept:
-                raise AttributeError(
-                    f"{name} is not in the file that this model was loaded from: "
-                    "save(file, path=True) keeps it"
-                )
-            if isinstance(getattr(type(self), name, None), property):
-                return object.__getattribute__(self, name)  # its own error, not this one
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -609,134 +415,4 @@ class ConvexClustering(KernelConvexClustering):
             random_state=random_state,
             n_jobs=n_jobs,
             verbose=verbose,
-        )
-
-
-def check_rows(model: Any, X: Any, *, reset: bool = True) -> Any:
-    """X as float64, dense or CSR, and finite; what is wrong is named with its row and column."""
-    name = type(model).__name__
-    check_table(X, name)
-    options: dict[str, Any] = {"accept_sparse": "csr", "dtype": np.float64, "order": "C"}
-    X = validate_data(model, X, **options, ensure_all_finite=False, reset=reset)
-    if sparse.issparse(X):
-        entries: Any = sparse.coo_array(cast(Any, X))
-        bad = np.flatnonzero(~np.isfinite(entries.data))
-        if len(bad):
-            row, column = entries.row[bad[0]], entries.col[bad[0]]
-            raise ValueError(
-                f"X holds NaN or infinity in row {row}, column {column}: impute or drop it first"
-            )
-        if str(model.metric).lower() == "precomputed":
-            if reset:
-                return along_paths(entries)
-            raise ValueError(
-                "a sparse X holds some of the distances: new samples need theirs to every training "
-                "sample"
-            )
-        # so few columns are points of the plane or of space, and hardly sparse; neither is a matrix
-        # that takes less memory as an array: 8 bytes a number against 12, with its column
-        filled = 8 * np.prod(entries.shape) <= 12 * entries.nnz
-        return entries.toarray() if entries.shape[1] <= FEW_FEATURES or filled else X
-    remedy = f"; {PIPELINE.format(model=name)} fills in what is missing"
-    check_finite(X, "X", columns=getattr(model, "feature_names_in_", None), remedy=remedy)
-    return X
-
-
-@contextmanager
-def unchanged_by_errors(model: Any) -> Iterator[None]:
-    """Leave ``model`` as it was before the block if the block ends in an error or by Ctrl-C."""
-    before = dict(model.__dict__)
-    try:
-        with interruptible():
-            yield
-    except BaseException:
-        model.__dict__ = before
-        raise
-
-
-def keep(model: Any, found: Fit, index: Ints, weight: Floats, rows: Ints) -> Any:
-    """Set the fitted attributes of ``model``, all at once, and delete those of an earlier fit.
-
-    ``index`` (n,) is the point of every row, ``weight`` (n,) its mass, ``rows`` (n,) its label;
-    results go by the rows.
-    """
-    points, problem, solution, labels = found.points, found.problem, found.solution, found.labels
-    _warn(found, model)
-    unit = found.unit
-    weight = power(weight, unit.mass) if unit.mass else weight
-    placed, index = index, found.samples(index)
-    linkage = expand_tree(found.selection.linkage, index)
-    share = weight / np.bincount(index, weight)[index]
-    kept: dict[str, Any] = {
-        "labels_": rows,
-        "n_clusters_": int(labels.max()) + 1,
-        "gamma_": float(problem.gamma),
-        "centroids_": means(solution.A, problem.masses, labels),
-        "dual_coef_": _coefficients(found)[:, index] * share,
-        "path_": expand_path(found.path, index, weight),
-        "linkage_": linkage,
-        "selection_": selection_of_rows(found.selection, index, rows, linkage),
-        "certificate_": of_rows(found.certificate, index),
-        "n_iter_": int(solution.n_iter),
-        "graph_": expand_graph(Graph(problem.edges, problem.weights), index),
-        "_embedding": points.embedding,
-        "_index": placed,
-        "_point_labels": labels[found.samples(np.arange(len(points)))],
-        "_vote": found.vote,
-        "_n_features_out": int(labels.max()) + 1,
-    }
-    if found.links is not None:
-        kept["_links"] = found.links
-    if found.coarsening is not None:
-        kept["points_"], kept["coarsening_"] = replace(points, index=None), found.coarsening
-    if unit != Unit():
-        one = isinstance(model.gamma, Real) or model.labels == "agglomerative"
-        kept = {**unit.report(kept, one, model.labels == "fusion"), "_unit": unit}
-    stale = ("points_", "coarsening_", "point_labels_", "_columns", "_ids", "_unit", "_links")
-    own = {name: value for name, value in model.__dict__.items() if name not in stale}
-    model.__dict__ = own | kept
-    return model
-
-
-def selection_of_rows(
-    selection: Selection, index: Ints, labels: Ints, linkage: Floats
-) -> Selection:
-    """The selection by rows: its labels and those of its layers, and the tree."""
-    layers = tuple(replace(layer, labels=layer.labels[index]) for layer in selection.layers)
-    return replace(selection, labels=labels, linkage=linkage, layers=layers)
-
-
-def _coefficients(found: Fit) -> Floats:
-    """β of every point: those of the proof, or those that follow from the centroids."""
-    if found.centroids is None:
-        return dual_coefficients(found.problem, found.solution.A, found.labels)
-    return found.centroids.coefficients(found.labels, found.problem.masses)
-
-
-def _warn(found: Fit, model: Any) -> None:
-    """Turn what did not go as asked into warnings."""
-    k, solution, n_clusters = int(found.labels.max()) + 1, found.solution, model.n_clusters
-    n, near = len(found.points), model.n_neighbors
-    named = isinstance(model.weights, str) and model.weights != "full"
-    if named and near > DEFAULT_NEIGHBORS and near >= n - 1:
-        warnings.warn(
-            f"n_neighbors={near} joins every pair of {n} distinct samples: a complete graph shows "
-            "no clusters by its gaps; ask for fewer neighbours",
-            UserWarning,
-            stacklevel=4,
-        )
-    if solution.status is not Status.CONVERGED:
-        gamma = power(found.problem.gamma, -found.unit.gamma)
-        warnings.warn(
-            f"at γ={gamma:.4g} the relative gap is {solution.relative_gap:.1e}: "
-            f"{solution.status.value}",
-            ConvergenceWarning,
-            stacklevel=4,
-        )
-    if n_clusters is not None and k < n_clusters:
-        warnings.warn(
-            f"n_clusters={n_clusters} was asked for, but only {k} samples are distinct"
-            + ("" if found.links is None else " and free of each other"),
-            ConvergenceWarning,
-            stacklevel=4,
         )
