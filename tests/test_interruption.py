@@ -26,6 +26,7 @@ from convexcluster.graph import Graph
 from convexcluster.numerics.threads import Workers, interruptible, stop_if_asked
 from convexcluster.path import checkpoint as checkpoint_module
 from convexcluster.path import components, engine
+from convexcluster.path.collect import PathBuilder
 from convexcluster.plots import ClusterCountDisplay, ClusterPathDisplay
 from convexcluster.report import report_html
 from convexcluster.selection import select
@@ -130,8 +131,14 @@ def test_a_signal_inside_a_compiled_loop_is_a_keyboard_interrupt(moons, monkeypa
     """Python answers it with SystemError("… returned a result with an exception set")."""
 
     def fuse(*_):
-        raise SystemError("fuse returned a result with an exception set") from KeyboardInterrupt()
+        try:
+            raise SystemError("unpickle returned a result …") from KeyboardInterrupt()
+        except SystemError as inner:
+            raise SystemError("fuse returned a result with an exception set") from inner
 
+    monkeypatch.setattr("convexcluster.path.grid.widest", fuse)
+    with pytest.raises(KeyboardInterrupt):
+        solve_path(*CHAIN)  # before its first step
     monkeypatch.setattr("convexcluster.path.top.fuse", fuse)
     with pytest.raises(KeyboardInterrupt):
         KernelConvexClustering().fit(moons)
@@ -141,6 +148,36 @@ def test_a_signal_inside_a_compiled_loop_is_a_keyboard_interrupt(moons, monkeypa
         solve(*CHAIN, 0.5)
     with pytest.raises(SystemError, match="other"), interruptible():
         raise SystemError("other")
+
+
+@pytest.mark.parametrize("field", ["split_labels", "split_steps", "merges", "gammas", "centers"])
+def test_a_step_that_was_cut_short_is_not_part_of_the_path(field):
+    """Ctrl-C while a step was written down left a path whose arrays were of different steps."""
+
+    class Cut(list):
+        def append(self, _):
+            raise KeyboardInterrupt
+
+    builder = PathBuilder(np.ones(3), 1.0)
+    builder.add(0.1, np.array([0, 0, 1]), np.zeros((2, 1)), 0.0, True)
+    whole = builder.build(complete=False)
+    setattr(builder, field, Cut(getattr(builder, field)))
+    with pytest.raises(KeyboardInterrupt):
+        builder.add(0.2, np.array([0, 1, 0]), np.zeros((2, 1)), 0.0, True)  # splits 0 and 1
+    cut = builder.build(complete=False)
+    for name in ("gammas", "gaps", "merges", "merge_steps", "fusion_values", "split_steps"):
+        np.testing.assert_array_equal(getattr(cut, name), getattr(whole, name), name)
+    np.testing.assert_array_equal(cut.labels(step=0), [0, 0, 1])
+    assert builder.reached(0.1)
+    assert not builder.reached(0.2)
+
+
+def test_a_path_that_ctrl_c_met_at_its_end_is_whole():
+    def stop(step, count, *_):
+        if step + 1 == count:
+            raise KeyboardInterrupt
+
+    assert solve_path(*CHAIN, [0.1, 1.2], callback=stop).complete
 
 
 def test_workers_stop_when_their_block_is_left():

@@ -252,6 +252,14 @@ def test_joining_edges_with_ties():
     np.testing.assert_allclose(np.linalg.norm(grid[edges[:, 0]] - grid[edges[:, 1]], axis=1), 1)
 
 
+def test_the_search_for_joining_edges_ends_where_rounding_blurs_distances():
+    """‖x‖² − 2x·y + ‖y‖² of rows that are equal in 13 digits led the search in circles."""
+    Y = 1.0 + 1e-13 * np.random.default_rng(0).normal(size=(30, 2))
+    edges = joining_edges(Y, np.arange(30) // 2)
+    assert len(edges) == 14
+    assert components(np.vstack([edges, np.arange(30).reshape(-1, 2)]), 30).max() == 0
+
+
 def test_far_clusters_are_joined_though_the_gaussian_underflows():
     Y = np.r_[X[:20], X[20:] + 1e6]
     for name in ("knn", "local", "full"):

@@ -132,11 +132,15 @@ def interruptible() -> Iterator[None]:
     """Turn a signal that arrived inside a compiled loop into KeyboardInterrupt.
 
     A compiled loop may return its result although the handler of a signal has raised; Python then
-    reports a SystemError, whose cause is what the handler raised.
+    reports a SystemError, whose cause is what the handler raised, or one more SystemError for every
+    call in between.
     """
     try:
         yield
     except SystemError as error:
-        if isinstance(error.__cause__, KeyboardInterrupt):
+        cause: BaseException | None = error
+        while isinstance(cause, SystemError):
+            cause = cause.__cause__
+        if isinstance(cause, KeyboardInterrupt):
             raise KeyboardInterrupt from error
         raise

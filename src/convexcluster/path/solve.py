@@ -140,6 +140,7 @@ def solve_path(
     )
 
 
+@interruptible()
 def path_of(
     problem: Problem,
     gammas: ArrayLike | None = None,
@@ -186,7 +187,7 @@ def path_of(
     except KeyboardInterrupt:
         if not partial:
             raise
-        complete = False
+        complete = builder.reached(float(grid[-1]))
     return builder.build(complete)
 
 
