@@ -26,7 +26,7 @@ from convexcluster.graph import Graph
 from convexcluster.numerics.threads import Workers, interruptible, stop_if_asked
 from convexcluster.path import checkpoint as checkpoint_module
 from convexcluster.path import components, engine
-from convexcluster.path.collect import PathBuilder
+from convexcluster.path.builder import PathBuilder
 from convexcluster.plots import ClusterCountDisplay, ClusterPathDisplay
 from convexcluster.report import report_html
 from convexcluster.selection import select
@@ -458,7 +458,7 @@ def command(tmp_path, moons):
     ("name", "count"),
     [
         ("convexcluster.optional:need", 1),
-        ("convexcluster.path.collect:PathBuilder.add", 11),
+        ("convexcluster.path.builder:PathBuilder.add", 11),
         ("convexcluster.weights.valleys:at_scale", 1),
         ("convexcluster.persistence:save", 1),
         ("convexcluster.cli.write:check_folder", 1),
@@ -497,7 +497,7 @@ def test_an_interrupt_that_is_swallowed_still_counts(command, tmp_path):
         "        except KeyboardInterrupt:\n            pass\n",
     )
     done = subprocess.run(
-        [sys.executable, "-c", source, "convexcluster.path.collect:PathBuilder.add", "3", "fit",
+        [sys.executable, "-c", source, "convexcluster.path.builder:PathBuilder.add", "3", "fit",
          "data.csv", "--out", "results"],
         cwd=tmp_path, capture_output=True, text=True, env=HERE,
     )  # fmt: skip

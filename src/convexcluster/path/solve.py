@@ -24,9 +24,9 @@ from ..numerics.parameters import (
 )
 from ..numerics.threads import Workers, interruptible, threads
 from ..problem import Problem
+from .builder import PathBuilder
 from .checkpoint import Agenda, Checkpoint, fingerprint
 from .clusterpath import ClusterPath
-from .collect import PathBuilder
 from .components import Components
 from .engine import State
 from .grid import EXTRA, automatic, check_gammas, halfway
