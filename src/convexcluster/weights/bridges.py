@@ -79,10 +79,10 @@ def _shortest_out(X: Floats, squares: Floats, piece: np.ndarray, labels: Ints) -
     while True:
         i = int(own[distances(X[j])[own].argmin()])
         j = int(rest[distances(X[i])[rest].argmin()])
-        length = float(edge_lengths(X, np.array([(i, j)]))[0])
-        if length >= u:
+        now = float(edge_lengths(X, np.array([(i, j)]))[0])
+        if now >= u:
             break
-        u = length
+        u = now
     slack = SLACK * float(np.sqrt(squares.max()))
     u += slack
     rest = rest[to[rest] <= u + to[own].max()]
