@@ -32,6 +32,7 @@ from convexcluster.report import report_html
 from convexcluster.selection import select
 from convexcluster.selection.tension import tension
 from convexcluster.stages import choice, path, penalty, proof
+from convexcluster.weights.neighbors import LOOKED_UP, tree_neighbors
 from kill_and_resume import PROBLEMS, as_bytes
 
 # of processes that run in another folder: the package that is tested here
@@ -180,6 +181,24 @@ def test_a_path_that_ctrl_c_met_at_its_end_is_whole():
     assert solve_path(*CHAIN, [0.1, 1.2], callback=stop).complete
 
 
+def test_ctrl_c_during_a_search_for_neighbours_leaves_no_thread():
+    """The threads of SciPy's own search went on in freed memory: a crash."""
+    X, calls, threads = np.zeros((4 * LOOKED_UP, 2)), [], set(threading.enumerate())
+
+    class Tree:
+        def query(self, rows, k, p):
+            calls.append(len(rows))
+            if len(calls) == 1:
+                press()
+            time.sleep(0.1)
+            return np.zeros((len(rows), k)), np.zeros((len(rows), k), dtype=np.int64)
+
+    with pytest.raises(KeyboardInterrupt):
+        tree_neighbors(Tree(), X, 2, jobs=2)
+    assert not set(threading.enumerate()) - threads
+    assert len(calls) < 4
+
+
 def test_workers_stop_when_their_block_is_left():
     begun, ended = threading.Event(), []
 
@@ -281,7 +300,7 @@ def test_threads_of_a_search_are_those_that_ctrl_c_ends(moons, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         tune(moons[:60], y, grid={"bandwidth": [0.5, 1.0, 2.0]}, scoring=score, n_jobs=2)
     assert threading.active_count() == threads
-    assert all(name.startswith("ThreadPoolExecutor") for name in names)
+    assert all(name.startswith("convexcluster ") for name in names)
 
 
 # checkpoints

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from scipy.sparse.csgraph import minimum_spanning_tree
+from scipy.spatial import KDTree
 from sklearn.datasets import make_blobs
 
 from convexcluster.graph import components
@@ -19,7 +20,7 @@ from convexcluster.weights import (
     user_graph,
 )
 from convexcluster.weights.bridges import joining_edges
-from convexcluster.weights.neighbors import nearest_neighbors
+from convexcluster.weights.neighbors import nearest_neighbors, tree_neighbors
 
 
 def distances(X):
@@ -200,6 +201,16 @@ def test_duplicates_do_no_harm(seed, n, distinct, k, name, connect):
             assert (graph.weights[same] <= 1).all()
         else:
             assert np.isin(graph.weights[same], [0.5, 1.0]).all()
+
+
+@pytest.mark.parametrize(("k", "power", "jobs"), [(1, 2, 1), (4, 1, 2), (4, 2, 2)])
+def test_a_tree_is_asked_in_parts(monkeypatch, k, power, jobs):
+    monkeypatch.setattr("convexcluster.weights.neighbors.LOOKED_UP", 7)
+    Y = np.random.default_rng(0).normal(size=(50, 2))
+    length, index = tree_neighbors(KDTree(Y), Y, k, power, jobs)
+    want = KDTree(Y).query(Y, range(1, k + 1), p=power)
+    np.testing.assert_array_equal(length, want[0])
+    np.testing.assert_array_equal(index, want[1])
 
 
 def test_a_sample_is_not_its_own_neighbor():
