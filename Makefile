@@ -48,7 +48,7 @@ $(OLDEST)/.installed: pyproject.toml fuzz/oldest.py
 	touch $@
 
 test-oldest: $(OLDEST)/.installed
-	NUMBA_CACHE_DIR=$(OLDEST)/numba $(OLDEST)/bin/python -m pytest -n 2 --dist loadfile tests
+	NUMBA_CACHE_DIR=$(CURDIR)/$(OLDEST)/numba $(OLDEST)/bin/python -m pytest -n 2 --dist loadfile tests
 
 # As long as SECONDS says; what was found is printed as commands that repeat it.
 SECONDS ?= 1800

@@ -8,8 +8,8 @@ from scipy.cluster.hierarchy import is_valid_linkage
 
 from convexcluster import solve_path
 from convexcluster.labels import cut
+from convexcluster.path.builder import PathBuilder
 from convexcluster.path.clusterpath import ABOVE, ClusterPath, Split
-from convexcluster.path.collect import PathBuilder
 from convexcluster.storage import Container
 
 

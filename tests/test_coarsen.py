@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.cluster import MiniBatchKMeans
 
-from convexcluster import ConvexClustering
+from convexcluster import ConvexClustering, KernelConvexClustering
 from convexcluster.certificate import duality_gap
 from convexcluster.graph import Graph, incidence, quotient
 from convexcluster.loops.routing import cut_off
@@ -16,6 +16,7 @@ from convexcluster.loops.sweeps import sweep
 from convexcluster.points.cells import add, cells_of, condense, summarise, unite
 from convexcluster.points.error import cohesion, inherited_error
 from convexcluster.points.flows import rows_error
+from convexcluster.points.scales import ScaleWarning
 from convexcluster.problem import Problem
 from convexcluster.solvers import solve_problem
 from problems import inherited_graph, knn_edges
@@ -233,4 +234,13 @@ def test_cells_at_gamma_zero_have_an_answer():
     """No force has no flow to be routed: that was a division by zero."""
     X = np.random.default_rng(0).normal(size=(28, 1)) * 10.0 ** np.arange(28)[:, None]
     model = ConvexClustering(gamma=[0.0], coarsen=5).fit(X)
+    assert np.isfinite(model.certificate_.radius)
+
+
+def test_cells_whose_flows_are_beyond_all_numbers_have_an_answer():
+    """Conductances that were lowered to 0 made a singular matrix."""
+    X = 2.0**30 * np.random.default_rng(0).normal(size=(16, 2))
+    X[0] *= 1e10
+    with pytest.warns(ScaleWarning):
+        model = KernelConvexClustering(kernel="polynomial", coarsen=1).fit(X)
     assert np.isfinite(model.certificate_.radius)

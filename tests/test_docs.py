@@ -267,3 +267,20 @@ def test_names_of_others_are_linked_to():
         module, _, last = name.rpartition(".")
         there = getattr(importlib.import_module(module), last)
         assert inspect.isclass(there) == (role == "class"), name
+
+
+def test_every_test_that_the_reliability_page_names_is_there():
+    page = (ROOT / "docs" / "reliability.md").read_text("utf-8")
+    guards = page.split("## What was wrong once")[1].split("\n## ")[0]
+    rows = [row for row in guards.splitlines() if row.startswith("|")][2:]
+    assert len(rows) >= 25
+    for row in rows:
+        parts = re.findall(r"`(test_\w+)\.py`: ((?:`test_\w+`(?:, )?)+)", row)
+        assert parts, f"names no test: {row}"
+        for module, named in parts:
+            there = (ROOT / "tests" / f"{module}.py").read_text("utf-8")
+            for test in re.findall(r"`(\w+)`", named):
+                assert f"def {test}(" in there, f"{module}.py has no {test}"
+    code = "".join(path.read_text("utf-8") for path in (ROOT / "tests").glob("test_*.py"))
+    for test in set(re.findall(r"`(test_\w+)`", page)):
+        assert f"def {test}(" in code, f"there is no {test}"

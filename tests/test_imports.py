@@ -60,7 +60,7 @@ PATH_ORDER = [
     "rotate",
     "engine",
     "components",
-    "collect",
+    "builder",
     "checkpoint",
     "solve",
     "fusion",

@@ -26,11 +26,13 @@ from convexcluster.graph import Graph
 from convexcluster.numerics.threads import Workers, interruptible, stop_if_asked
 from convexcluster.path import checkpoint as checkpoint_module
 from convexcluster.path import components, engine
+from convexcluster.path.builder import PathBuilder
 from convexcluster.plots import ClusterCountDisplay, ClusterPathDisplay
 from convexcluster.report import report_html
 from convexcluster.selection import select
 from convexcluster.selection.tension import tension
 from convexcluster.stages import choice, path, penalty, proof
+from convexcluster.weights.neighbors import LOOKED_UP, tree_neighbors
 from kill_and_resume import PROBLEMS, as_bytes
 
 # of processes that run in another folder: the package that is tested here
@@ -130,8 +132,14 @@ def test_a_signal_inside_a_compiled_loop_is_a_keyboard_interrupt(moons, monkeypa
     """Python answers it with SystemError("… returned a result with an exception set")."""
 
     def fuse(*_):
-        raise SystemError("fuse returned a result with an exception set") from KeyboardInterrupt()
+        try:
+            raise SystemError("unpickle returned a result …") from KeyboardInterrupt()
+        except SystemError as inner:
+            raise SystemError("fuse returned a result with an exception set") from inner
 
+    monkeypatch.setattr("convexcluster.path.grid.widest", fuse)
+    with pytest.raises(KeyboardInterrupt):
+        solve_path(*CHAIN)  # before its first step
     monkeypatch.setattr("convexcluster.path.top.fuse", fuse)
     with pytest.raises(KeyboardInterrupt):
         KernelConvexClustering().fit(moons)
@@ -141,6 +149,54 @@ def test_a_signal_inside_a_compiled_loop_is_a_keyboard_interrupt(moons, monkeypa
         solve(*CHAIN, 0.5)
     with pytest.raises(SystemError, match="other"), interruptible():
         raise SystemError("other")
+
+
+@pytest.mark.parametrize("field", ["split_labels", "split_steps", "merges", "gammas", "centers"])
+def test_a_step_that_was_cut_short_is_not_part_of_the_path(field):
+    """Ctrl-C while a step was written down left a path whose arrays were of different steps."""
+
+    class Cut(list):
+        def append(self, _):
+            raise KeyboardInterrupt
+
+    builder = PathBuilder(np.ones(3), 1.0)
+    builder.add(0.1, np.array([0, 0, 1]), np.zeros((2, 1)), 0.0, True)
+    whole = builder.build(complete=False)
+    setattr(builder, field, Cut(getattr(builder, field)))
+    with pytest.raises(KeyboardInterrupt):
+        builder.add(0.2, np.array([0, 1, 0]), np.zeros((2, 1)), 0.0, True)  # splits 0 and 1
+    cut = builder.build(complete=False)
+    for name in ("gammas", "gaps", "merges", "merge_steps", "fusion_values", "split_steps"):
+        np.testing.assert_array_equal(getattr(cut, name), getattr(whole, name), name)
+    np.testing.assert_array_equal(cut.labels(step=0), [0, 0, 1])
+    assert builder.reached(0.1)
+    assert not builder.reached(0.2)
+
+
+def test_a_path_that_ctrl_c_met_at_its_end_is_whole():
+    def stop(step, count, *_):
+        if step + 1 == count:
+            raise KeyboardInterrupt
+
+    assert solve_path(*CHAIN, [0.1, 1.2], callback=stop).complete
+
+
+def test_ctrl_c_during_a_search_for_neighbours_leaves_no_thread():
+    """The threads of SciPy's own search went on in freed memory: a crash."""
+    X, calls, threads = np.zeros((4 * LOOKED_UP, 2)), [], set(threading.enumerate())
+
+    class Tree:
+        def query(self, rows, k, p):
+            calls.append(len(rows))
+            if len(calls) == 1:
+                press()
+            time.sleep(0.1)
+            return np.zeros((len(rows), k)), np.zeros((len(rows), k), dtype=np.int64)
+
+    with pytest.raises(KeyboardInterrupt):
+        tree_neighbors(Tree(), X, 2, jobs=2)
+    assert not set(threading.enumerate()) - threads
+    assert len(calls) < 4
 
 
 def test_workers_stop_when_their_block_is_left():
@@ -244,7 +300,7 @@ def test_threads_of_a_search_are_those_that_ctrl_c_ends(moons, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         tune(moons[:60], y, grid={"bandwidth": [0.5, 1.0, 2.0]}, scoring=score, n_jobs=2)
     assert threading.active_count() == threads
-    assert all(name.startswith("ThreadPoolExecutor") for name in names)
+    assert all(name.startswith("convexcluster ") for name in names)
 
 
 # checkpoints
@@ -421,7 +477,7 @@ def command(tmp_path, moons):
     ("name", "count"),
     [
         ("convexcluster.optional:need", 1),
-        ("convexcluster.path.collect:PathBuilder.add", 11),
+        ("convexcluster.path.builder:PathBuilder.add", 11),
         ("convexcluster.weights.valleys:at_scale", 1),
         ("convexcluster.persistence:save", 1),
         ("convexcluster.cli.write:check_folder", 1),
@@ -460,7 +516,7 @@ def test_an_interrupt_that_is_swallowed_still_counts(command, tmp_path):
         "        except KeyboardInterrupt:\n            pass\n",
     )
     done = subprocess.run(
-        [sys.executable, "-c", source, "convexcluster.path.collect:PathBuilder.add", "3", "fit",
+        [sys.executable, "-c", source, "convexcluster.path.builder:PathBuilder.add", "3", "fit",
          "data.csv", "--out", "results"],
         cwd=tmp_path, capture_output=True, text=True, env=HERE,
     )  # fmt: skip

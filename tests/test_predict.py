@@ -306,6 +306,27 @@ def test_no_cluster_of_few_cells_is_left_without_rows():
         np.testing.assert_array_equal(model.predict(X), model.labels_)
 
 
+@pytest.mark.filterwarnings("ignore:row")
+def test_no_cluster_of_few_cells_is_left_without_rows_where_rows_are_elsewhere(tmp_path):
+    distributed = pytest.importorskip("distributed")
+    from dask import array
+
+    from convexcluster.dask import KernelConvexClustering as OnDask
+
+    file, how = tmp_path / "x.npy", {"n_clusters": 3, "coarsen": 5}
+    options = {"n_workers": 1, "threads_per_worker": 1, "processes": False}
+    with distributed.Client(dashboard_address=None, **options) as client:
+        rng = np.random.default_rng(0)
+        X = rng.normal(size=(400, 2)) * np.exp(rng.normal(size=(400, 1)))
+        np.save(file, X)
+        large = fit_large(file, KernelConvexClustering(**how))
+        assert len(np.unique(large.predict(X))) == large.n_clusters_ == 3
+        rows = array.from_array(X, chunks=(100, 2))
+        model = OnDask(client=client, **how).fit(rows)
+        assert len(np.unique(model.labels_.compute())) == model.n_clusters_ == 3
+        np.testing.assert_array_equal(model.predict(X), model.labels_.compute())
+
+
 def test_copies_that_a_graph_pulls_apart_have_one_label():
     """Given a bandwidth, copies are points of their own, whose neighbours differ."""
     for seed in (6, 10, 12):

@@ -16,7 +16,7 @@ from sklearn.datasets import make_blobs
 from convexcluster import KernelConvexClustering, solve_path
 from convexcluster.labels import cut
 from convexcluster.partition import by_size, canonical, means
-from convexcluster.path.collect import PathBuilder
+from convexcluster.path.builder import PathBuilder
 from convexcluster.plots.layout import Branches
 from convexcluster.report import notebook_html, write_report
 

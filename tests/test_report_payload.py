@@ -15,7 +15,7 @@ from convexcluster import ConvexClustering, KernelConvexClustering, load, solve_
 from convexcluster.answers.describe import explained, features_of
 from convexcluster.certificate import Robustness
 from convexcluster.partition import canonical
-from convexcluster.path.collect import PathBuilder
+from convexcluster.path.builder import PathBuilder
 from convexcluster.report import notebook_html, report_html, write_report
 from convexcluster.report.page import embed_json, pack
 from convexcluster.report.payload import Changes, Features, stored_steps

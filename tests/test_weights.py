@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from scipy.sparse.csgraph import minimum_spanning_tree
+from scipy.spatial import KDTree
 from sklearn.datasets import make_blobs
 
 from convexcluster.graph import components
@@ -19,7 +20,7 @@ from convexcluster.weights import (
     user_graph,
 )
 from convexcluster.weights.bridges import joining_edges
-from convexcluster.weights.neighbors import nearest_neighbors
+from convexcluster.weights.neighbors import nearest_neighbors, tree_neighbors
 
 
 def distances(X):
@@ -202,6 +203,16 @@ def test_duplicates_do_no_harm(seed, n, distinct, k, name, connect):
             assert np.isin(graph.weights[same], [0.5, 1.0]).all()
 
 
+@pytest.mark.parametrize(("k", "power", "jobs"), [(1, 2, 1), (4, 1, 2), (4, 2, 2)])
+def test_a_tree_is_asked_in_parts(monkeypatch, k, power, jobs):
+    monkeypatch.setattr("convexcluster.weights.neighbors.LOOKED_UP", 7)
+    Y = np.random.default_rng(0).normal(size=(50, 2))
+    length, index = tree_neighbors(KDTree(Y), Y, k, power, jobs)
+    want = KDTree(Y).query(Y, range(1, k + 1), p=power)
+    np.testing.assert_array_equal(length, want[0])
+    np.testing.assert_array_equal(index, want[1])
+
+
 def test_a_sample_is_not_its_own_neighbor():
     Y = np.zeros((9, 2))
     index = nearest_neighbors(Y, 3)
@@ -250,6 +261,14 @@ def test_joining_edges_with_ties():
     assert len(edges) == 24
     assert components(edges, 25).max() == 0
     np.testing.assert_allclose(np.linalg.norm(grid[edges[:, 0]] - grid[edges[:, 1]], axis=1), 1)
+
+
+def test_the_search_for_joining_edges_ends_where_rounding_blurs_distances():
+    """‖x‖² − 2x·y + ‖y‖² of rows that are equal in 13 digits led the search in circles."""
+    Y = 1.0 + 1e-13 * np.random.default_rng(0).normal(size=(30, 2))
+    edges = joining_edges(Y, np.arange(30) // 2)
+    assert len(edges) == 14
+    assert components(np.vstack([edges, np.arange(30).reshape(-1, 2)]), 30).max() == 0
 
 
 def test_far_clusters_are_joined_though_the_gaussian_underflows():

@@ -108,6 +108,7 @@ class KernelConvexClustering(LocalKernelConvexClustering):
             settings = Settings.of(self)
             rows = dask_rows(X, self._client(), self.patience)
             found = fit(rows, settings)
+            found = found.with_all_clusters(rows.parts(found.vote.labels_of))
             keep(self, found, np.arange(len(found.points)), found.points.masses, found.labels)
             self.n_features_in_ = rows.width
             self.point_labels_: Ints = found.labels

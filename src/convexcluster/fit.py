@@ -6,7 +6,7 @@ call its stages, which are the modules of :mod:`~convexcluster.stages`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import wraps
 from typing import Any
@@ -103,8 +103,26 @@ class Fit:
         if new.any():
             labels[new] = self.vote.labels_of(self.unit.scale(X[new]))
         if self.vote.n_neighbors > 1 and len(np.unique(labels)) < self.vote.n_clusters:
-            return replace(self, vote=replace(self.vote, n_neighbors=1)).label_rows(X, weight)
+            return self.by_nearest().label_rows(X, weight)
         return self, labels
+
+    def by_nearest(self) -> Fit:
+        """This fit, with rows labelled by the nearest point alone."""
+        return replace(self, vote=replace(self.vote, n_neighbors=1))
+
+    def with_all_clusters(self, parts: Iterable[Ints]) -> Fit:
+        """:meth:`label_rows` for rows elsewhere: ``parts`` are what the vote says of all rows.
+
+        No more of them are read than it takes to see every cluster once.
+        """
+        unseen = set(range(self.vote.n_clusters))
+        if not self.points.coarse or self.vote.n_neighbors == 1:
+            return self
+        for labels in parts:
+            unseen.difference_update(np.unique(labels).tolist())
+            if not unseen:
+                return self
+        return self.by_nearest()
 
 
 def watched(fit: Callable[..., Fit]) -> Callable[..., Fit]:

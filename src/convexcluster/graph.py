@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.csgraph import connected_components
+from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 
 from .numerics.laplacian import laplacian_solver
 from .partition import canonical, means
@@ -40,6 +40,12 @@ def components(edges: Ints, n: int) -> Ints:
     adjacency = sparse.coo_array((np.ones(len(edges), dtype=np.int8), (i, j)), shape=(n, n))
     _, labels = connected_components(adjacency, directed=False)
     return canonical(labels)
+
+
+def spanning_tree(edges: Ints, lengths: Floats, n: int) -> sparse.csr_array:
+    """The spanning forest of least total length, lengths > 0, each edge once."""
+    i, j = edges.T.astype(np.int32)  # older versions of SciPy take no others here
+    return minimum_spanning_tree(sparse.csr_array((lengths, (i, j)), shape=(n, n)))
 
 
 # Numbers held at a time for differences of rows: a megabyte stays in the cache. All differences at

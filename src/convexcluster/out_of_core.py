@@ -104,6 +104,7 @@ def fit_large(
     settings = Settings.of(model)
     rows = file_rows(source, settings.n_jobs)
     found, plan = fit(rows, settings), settings.plan(rows)
+    found = found.with_all_clusters(rows.map(found.vote.labels_of))
     model.n_features_in_ = rows.width
     keep(model, found, np.arange(len(found.points)), found.points.masses, found.labels)
     result = LargeFit(model, rows.n, plan)

@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import minimum_spanning_tree
 
-from ..graph import incidence
+from ..graph import incidence, spanning_tree
 from ..numerics.laplacian import laplacian, solve_laplacian
 from ..partition import means
 from ..problem import Floats, Ints
@@ -154,7 +152,5 @@ def _bottleneck(edges: Ints, slack: Floats, n: int) -> float:
     """Least slack on the spanning tree of largest slacks; 0 if there is no spanning tree."""
     if len(edges) < n - 1:
         return 0.0
-    # minimum_spanning_tree drops explicit zeros and minimises: invert the order of the slacks
-    i, j = edges.T.astype(np.int32)  # older versions of SciPy take no others here
-    tree = minimum_spanning_tree(csr_array((1.0 / slack, (i, j)), shape=(n, n)))
+    tree = spanning_tree(edges, 1.0 / slack, n)  # the least lengths are the largest slacks
     return float(1.0 / tree.data.max()) if tree.nnz == n - 1 else 0.0

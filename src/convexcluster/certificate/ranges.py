@@ -21,10 +21,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import depth_first_order, minimum_spanning_tree
+from scipy.sparse.csgraph import depth_first_order
 
-from ..graph import Graph, components
+from ..graph import Graph, components, spanning_tree
 from ..numerics.laplacian import solve_laplacian
 from ..numerics.parameters import Rules, check_parameters, is_positive
 from ..partition import check_labels, means, ranks
@@ -395,8 +394,7 @@ def _subtrees(proof: Proof, own: Inside) -> _Sides:
     In the order of a walk through the tree all that lies below an edge is an interval [a, b), and
     sums over it are differences of running sums.
     """
-    i, j = own.edges.T
-    tree = minimum_spanning_tree(csr_array((1.0 / own.w, (i, j)), shape=(own.n, own.n)))
+    tree = spanning_tree(own.edges, 1.0 / own.w, own.n)
     walk, parent = depth_first_order(tree, 0, directed=False)
     order = walk.astype(np.int64)
     place, count = ranks(order), np.ones(own.n, dtype=np.int64)

@@ -26,10 +26,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import breadth_first_order, minimum_spanning_tree
+from scipy.sparse.csgraph import breadth_first_order
 
-from ..graph import incidence
+from ..graph import incidence, spanning_tree
 from ..numerics.laplacian import solve_laplacian
 from ..problem import Floats, Ints
 from .rounding import OWN, roundings
@@ -377,8 +376,7 @@ def _along_tree(own: Inside, missed: Floats) -> Floats:
         return out
     rank = np.empty(m)
     rank[np.argsort(-own.w, kind="stable")] = np.arange(1, m + 1)
-    i, j = own.edges.T
-    tree = minimum_spanning_tree(csr_array((rank, (i, j)), shape=(n, n))).tocoo()
+    tree = spanning_tree(own.edges, rank, n).tocoo()
     number = np.argsort(-own.w, kind="stable")[tree.data.astype(np.int64) - 1]
     order, parent = breadth_first_order(tree.tocsr(), 0, directed=False)
     sums = below(order.astype(np.int64), parent.astype(np.int64), missed)

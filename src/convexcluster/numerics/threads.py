@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -69,6 +71,13 @@ def _controller() -> ThreadpoolController:
 _blas = _BlasLimit()
 
 
+_numbers = itertools.count()
+
+# Seconds in which a thread that was asked for has begun, if it begins at all: Ctrl-C may have come
+# between the two. Less: such a thread is missed on a busy machine. More: Ctrl-C seems not heard.
+STARTED = 0.5
+
+
 class Workers(ThreadPoolExecutor):
     """Threads of one block, which end soon after an error, or Ctrl-C, has left the block.
 
@@ -86,7 +95,8 @@ class Workers(ThreadPoolExecutor):
     def __init__(self, count: int) -> None:
         self.stop = threading.Event()
         stops = *getattr(_serving, "stops", ()), self.stop
-        super().__init__(count, initializer=setattr, initargs=(_serving, "stops", stops))
+        self.prefix = f"convexcluster {next(_numbers)}"
+        super().__init__(count, self.prefix, setattr, (_serving, "stops", stops))
         self.count = count
 
     def __enter__(self) -> Self:
@@ -103,7 +113,19 @@ class Workers(ThreadPoolExecutor):
             self.shutdown(wait=True, cancel_futures=True)
             raise
         finally:
+            if self.stop.is_set():
+                self._join_unknown()
             _blas.leave()
+
+    def _join_unknown(self) -> None:
+        """Wait for a thread that Ctrl-C kept from the list of the executor while it was started."""
+        late = time.monotonic() + STARTED
+        while any(
+            thread.name.startswith(f"{self.prefix}_")
+            and (thread.ident is not None or time.monotonic() < late)
+            for thread in threading.enumerate()
+        ):
+            time.sleep(0.001)
 
 
 def each(task: Callable[[Any], Any], items: Iterable[Any], jobs: int) -> list[Any]:
@@ -132,11 +154,15 @@ def interruptible() -> Iterator[None]:
     """Turn a signal that arrived inside a compiled loop into KeyboardInterrupt.
 
     A compiled loop may return its result although the handler of a signal has raised; Python then
-    reports a SystemError, whose cause is what the handler raised.
+    reports a SystemError, whose cause is what the handler raised, or one more SystemError for every
+    call in between.
     """
     try:
         yield
     except SystemError as error:
-        if isinstance(error.__cause__, KeyboardInterrupt):
+        cause: BaseException | None = error
+        while isinstance(cause, SystemError):
+            cause = cause.__cause__
+        if isinstance(cause, KeyboardInterrupt):
             raise KeyboardInterrupt from error
         raise

@@ -15,8 +15,8 @@ from pathlib import Path
 import numpy as np
 
 from ..storage import Container, FileRefused, check_writable, clear_partial
+from .builder import PathBuilder
 from .clusterpath import ClusterPath
-from .collect import PathBuilder
 from .engine import Engine
 
 FILE = Container("convexcluster checkpoint", 5, {"ClusterPath": ClusterPath}, reads=(4,))

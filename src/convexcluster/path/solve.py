@@ -24,9 +24,9 @@ from ..numerics.parameters import (
 )
 from ..numerics.threads import Workers, interruptible, threads
 from ..problem import Problem
+from .builder import PathBuilder
 from .checkpoint import Agenda, Checkpoint, fingerprint
 from .clusterpath import ClusterPath
-from .collect import PathBuilder
 from .components import Components
 from .engine import State
 from .grid import EXTRA, automatic, check_gammas, halfway
@@ -140,6 +140,7 @@ def solve_path(
     )
 
 
+@interruptible()
 def path_of(
     problem: Problem,
     gammas: ArrayLike | None = None,
@@ -186,7 +187,7 @@ def path_of(
     except KeyboardInterrupt:
         if not partial:
             raise
-        complete = False
+        complete = builder.reached(float(grid[-1]))
     return builder.build(complete)
 
 

@@ -147,6 +147,8 @@ def _routed(
         if ratio.max() <= 1.0:
             break
         conductance = conductance / np.maximum(ratio, 1.0)
+        if conductance.min() == 0:  # the excess is beyond all numbers: no round would lower it
+            break
     if _energy(best, masses) > still and 8.0 * len(c) * b.shape[1] <= SWEPT_BYTES:
         v = (best + masses[:, None] * mean) / masses[:, None]
         i, j = np.ascontiguousarray(graph.edges.T)

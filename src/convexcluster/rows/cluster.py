@@ -8,7 +8,7 @@ result.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -78,6 +78,12 @@ class ClusterRows:
     def map(self, function: Callable[[Floats], np.ndarray]) -> Any:
         """``function(rows)`` as a dask array in the blocks of the rows, computed when asked for."""
         return map_blocks(self.array, function, np.int64)
+
+    def parts(self, function: Callable[[Floats], np.ndarray]) -> Iterator[np.ndarray]:
+        """``function(rows)`` of one block after the other, each computed when it is asked for."""
+        mapped = self.map(function)
+        for k in range(mapped.numblocks[0]):
+            yield self.wait(self.client.compute(mapped.blocks[k]))
 
     def wait(self, future: Any) -> Any:
         """The result of a future, or an error in bounded time if the cluster is gone."""

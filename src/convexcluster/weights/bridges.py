@@ -65,8 +65,8 @@ def _shortest_out(X: Floats, squares: Floats, piece: np.ndarray, labels: Ints) -
     """The shortest pair of a sample of ``piece`` and one of another label; ``squares`` are ‖x‖².
 
     Let c and r be the centre and radius of the piece. The pair is no longer than u, found by going
-    to and fro between nearest samples; so a sample y with ‖y − c‖ > r + u is not in the pair. The
-    same holds with the two sides exchanged.
+    to and fro between nearest samples while that shortens it (rounding could go in circles); so a
+    sample y with ‖y − c‖ > r + u is not in the pair. The same holds with the two sides exchanged.
     """
 
     def distances(y: Floats) -> Floats:
@@ -75,14 +75,16 @@ def _shortest_out(X: Floats, squares: Floats, piece: np.ndarray, labels: Ints) -
     own = np.flatnonzero(piece)
     rest = np.flatnonzero(labels != labels[own[0]])
     to = distances(X[own].mean(axis=0))
-    pair = -1, int(rest[to[rest].argmin()])
+    j, u = int(rest[to[rest].argmin()]), np.inf
     while True:
-        i = int(own[distances(X[pair[1]])[own].argmin()])
-        if i == pair[0]:
+        i = int(own[distances(X[j])[own].argmin()])
+        j = int(rest[distances(X[i])[rest].argmin()])
+        now = float(edge_lengths(X, np.array([(i, j)]))[0])
+        if now >= u:
             break
-        pair = i, int(rest[distances(X[i])[rest].argmin()])
+        u = now
     slack = SLACK * float(np.sqrt(squares.max()))
-    u = float(edge_lengths(X, np.array([pair]))[0]) + slack
+    u += slack
     rest = rest[to[rest] <= u + to[own].max()]
     back = distances(X[rest].mean(axis=0))
     own = own[back[own] <= u + back[rest].max()]

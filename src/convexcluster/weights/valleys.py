@@ -41,7 +41,7 @@ from ..numerics.threads import each
 from ..partition import ranks
 from ..problem import Floats, Ints
 from .bridges import joining_edges
-from .neighbors import edge_lengths
+from .neighbors import edge_lengths, tree_neighbors
 
 # Scales: neighbours of the finest, and of the coarsest, which is also a quarter of the points at
 # most. With fewer than 8 chance rules; beyond 128 nothing more was found, and time grows with it.
@@ -115,7 +115,7 @@ class Landscape:
         """Find the neighbours."""
         n, tree = len(X), KDTree(X)
         columns = min(max(FINE, min(COARSEST, WORK // n)), n // 4)
-        lengths, near = map(np.asarray, tree.query(X, columns + 1, workers=jobs))
+        lengths, near = tree_neighbors(tree, X, columns + 1, jobs=jobs)
         own = near == np.arange(n)[:, None]
         own[~own.any(axis=1), -1] = True
         near = near[~own].reshape(n, columns).astype(np.int64)

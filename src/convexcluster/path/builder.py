@@ -57,40 +57,48 @@ class PathBuilder:
         labels, centers = _in_order(labels, centers)
         step = len(self.gammas)
         split = bool((labels[first(self.labels)][self.labels] != labels).any())
+        base = self.labels
         if split:
-            self.split_steps.append(step)
-            self.split_labels.append(labels)
             base = canonical(self.labels * (int(labels.max()) + 1) + labels)  # pieces of both
-        else:
-            base = self.labels
         pairs, at = _spanning(base, labels, candidates, values)
         low = self.gammas[-1] if self.gammas else 0.0
+        if split:
+            self.split_labels.append(labels)
+            self.split_steps.append(step)
         self.merges.append(pairs)
         self.fusion_values.append(np.clip(np.where(np.isnan(at), gamma, at), low, gamma))
         self.merge_steps.append(np.full(len(pairs), step, dtype=np.int64))
         self.gammas.append(gamma)
         self.gaps.append(gap)
         self.certified.append(certified)
-        self.centers.append(centers)
         self.labels = labels
+        self.centers.append(centers)  # the last: see `build`
+
+    def reached(self, gamma: float) -> bool:
+        """Whether the last step is that of ``gamma``."""
+        return bool(self.centers) and self.gammas[len(self.centers) - 1] == gamma
 
     def build(self, complete: bool = True) -> ClusterPath:
-        """Return the path of the steps so far."""
-        n = len(self.masses)
+        """Return the path of the steps so far, without one that Ctrl-C cut short in :meth:`add`."""
+        n, steps = len(self.masses), len(self.centers)
         empty = np.empty((0, 2), dtype=np.int64)
+        merges = list(zip(self.merges, self.merge_steps, self.fusion_values))
+        merge_steps = np.concatenate([empty[:, 0], *(at for _, at, _ in merges)])
+        done = merge_steps < steps
+        splits = sum(step < steps for step in self.split_steps)
         return ClusterPath(
-            gammas=np.array(self.gammas, dtype=np.float64),
+            gammas=np.array(self.gammas[:steps], dtype=np.float64),
             n_clusters=np.array([len(c) for c in self.centers], dtype=np.int64),
-            gaps=np.array(self.gaps, dtype=np.float64),
-            certified=np.array(self.certified, dtype=bool),
+            gaps=np.array(self.gaps[:steps], dtype=np.float64),
+            certified=np.array(self.certified[:steps], dtype=bool),
             masses=self.masses,
             scale=self.scale,
-            merges=np.concatenate([empty, *self.merges]),
-            merge_steps=np.concatenate([empty[:, 0], *self.merge_steps]),
-            fusion_values=np.concatenate([np.empty(0), *self.fusion_values]),
+            merges=np.concatenate([empty, *(pairs for pairs, _, _ in merges)])[done],
+            merge_steps=merge_steps[done],
+            fusion_values=np.concatenate([np.empty(0), *(values for *_, values in merges)])[done],
             centers=tuple(self.centers),
-            split_steps=np.array(self.split_steps, dtype=np.int64),
-            split_labels=np.array(self.split_labels, dtype=np.int64).reshape(-1, n),
+            split_steps=np.array(self.split_steps[:splits], dtype=np.int64),
+            split_labels=np.array(self.split_labels[:splits], dtype=np.int64).reshape(-1, n),
             complete=complete,
             origin=self.origin,
             basis=self.basis,
