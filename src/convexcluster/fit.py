@@ -108,7 +108,7 @@ class Fit:
 
 
 def watched(fit: Callable[..., Fit]) -> Callable[..., Fit]:
-    """A fit that shows its progress, if ``verbose`` asks for it; small ones without BLAS threads."""
+    """A fit that shows its progress, if ``verbose`` asks; of few numbers on one BLAS thread."""
 
     @wraps(fit)
     def shown(rows: Rows, settings: Settings, groups: Ints | None = None) -> Fit:
