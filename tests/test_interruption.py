@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from concurrent.futures import CancelledError, ThreadPoolExecutor
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -561,3 +562,21 @@ def test_blas_leaves_the_cores_to_workers_and_has_them_back_when_the_last_has_en
     assert all(count <= share for count in blas_threads())
     second.__exit__(ValueError, None, None)  # left by an error
     assert blas_threads() == before
+
+
+def test_a_small_fit_has_one_blas_thread_and_large_ones_all_of_them(monkeypatch):
+    stages, seen, before = import_module("convexcluster.fit"), [], blas_threads()
+    build = stages.build_penalty
+
+    def watching(*given):
+        seen.append(blas_threads())
+        return build(*given)
+
+    monkeypatch.setattr(stages, "build_penalty", watching)
+    X = make_moons(60, noise=0.05, random_state=0)[0]
+    KernelConvexClustering().fit(X)
+    assert seen == [[1] * len(before)]
+    assert blas_threads() == before
+    monkeypatch.setattr(stages, "SMALL", X.size - 1)
+    KernelConvexClustering().fit(X)
+    assert seen[1] == before

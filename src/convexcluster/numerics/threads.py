@@ -48,10 +48,11 @@ class _BlasLimit:
         self.lock, self.running = threading.Lock(), 0
         self.set: Any = None
 
-    def enter(self, count: int) -> None:
+    def enter(self, count: int | None) -> None:
+        """Limit BLAS for ``count`` workers; to one thread if that is None."""
         with self.lock:
             if self.running == 0:
-                share = max(1, effective_n_jobs(-1) // max(2, count))
+                share = 1 if count is None else max(1, effective_n_jobs(-1) // max(2, count))
                 self.set = _controller().limit(limits=share, user_api="blas")
             self.running += 1
 
@@ -76,6 +77,23 @@ _numbers = itertools.count()
 # Seconds in which a thread that was asked for has begun, if it begins at all: Ctrl-C may have come
 # between the two. Less: such a thread is missed on a busy machine. More: Ctrl-C seems not heard.
 STARTED = 0.5
+
+
+@contextmanager
+def one_blas_thread(asked: bool = True) -> Iterator[None]:
+    """BLAS on one thread, if it is ``asked`` for: that is faster where all matrices are small.
+
+    After each product the other threads of BLAS spin for some hundredths of a second, on cores that
+    this or another process has work for. The limit holds for the whole process.
+    """
+    if not asked:
+        yield
+        return
+    _blas.enter(None)
+    try:
+        yield
+    finally:
+        _blas.leave()
 
 
 class Workers(ThreadPoolExecutor):
