@@ -350,7 +350,7 @@ class Engine:
             if Q is not None:
                 self._rotate(Q)
             return
-        frozen = freeze(base, above, self.inside, c, self.allowed, self.pool)
+        frozen = freeze(base, above, self.node, self.inside, c, self.allowed, self.pool)
         if frozen is not None:
             self.used += frozen.used
             self.lost += frozen.residual
