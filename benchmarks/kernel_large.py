@@ -41,8 +41,9 @@ def main(n: int, tol: float) -> None:
     seconds, cores = time.perf_counter() - start, time.process_time() - used
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     print(
-        f"\n{seconds:.0f} s, {cores:.0f} of cores (embedding {embedding:.1f} s), {path.certified.sum()}/{len(path)} "
-        f"certified, worst gap {path.gaps.max():.1e}, {memory:.1f} GB"
+        f"\n{seconds:.0f} s, {cores:.0f} of cores (embedding {embedding:.1f} s), "
+        f"{path.certified.sum()}/{len(path)} certified, worst gap {path.gaps.max():.1e}, "
+        f"{memory:.1f} GB"
     )
 
 

@@ -95,9 +95,7 @@ def _add_product(
 
 
 @njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
-def _differences(
-    ptr: Ints, col: Ints, val: Singles, ground: Reals, x: Reals, out: Reals
-) -> None:
+def _differences(ptr: Ints, col: Ints, val: Singles, ground: Reals, x: Reals, out: Reals) -> None:
     """out = ground·x + Σ_j κ_ij (x_i − x_j): constants are mapped to 0 exactly."""
     r = x.shape[1]
     for i in range(len(ptr) - 1):

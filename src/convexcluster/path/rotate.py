@@ -88,9 +88,9 @@ def freeze(
 ) -> Frozen | None:
     """Find the span of the means of ``top`` and route what samples differ by across its complement.
 
-    ``node`` is the node of ``top`` that holds each sample, and ``inside`` marks the edges of ``base``
-    within nodes. Returns None if a rotation does
-    not pay or would cost too much of the allowed gap.
+    ``node`` is the node of ``top`` that holds each sample, and ``inside`` marks the edges of
+    ``base`` within nodes. Returns None if a rotation does not pay or would cost too much of the
+    allowed gap.
     """
     r = base.MZ.shape[1]
     if r <= LOW:

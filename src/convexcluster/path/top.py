@@ -173,12 +173,14 @@ def solve_top(
     apart: Bools | None = None,
     most: int | None = None,
     many: float = SINGLE,
+    least: int = 0,
 ) -> Clusters:
     """Sweep with momentum until the gap of the level is below ``target``.
 
     Nesterov's momentum over turns of sweeps, started again whenever the dual falls. On levels of
     ``many`` numbers the sweeps run in single precision, which also tells when to take the gap in
-    double. Edges that are ``apart`` do not fuse; after ``most`` passes the gap is left as it is.
+    double. Edges that are ``apart`` do not fuse; after ``most`` passes the gap is left as it is;
+    ``least`` passes are made before sweeps are given up.
     """
     found = clusters_of(level, c, apart=apart)
     if found.gap <= target or len(c) == 0:
@@ -187,7 +189,7 @@ def solve_top(
     single, kind = rough is not level.duals, rough.A.dtype.type
     given, last = (*tight, rough.A, rough.Lam), rough.Lam.copy()
     t, loss, passes, check = 1.0, np.inf, 0, TURN
-    limit = most or max(MAX_PASSES, int(MAX_PASSES * CALLS / (1 + level.cost)))
+    limit = most or max(MAX_PASSES, least, int(MAX_PASSES * CALLS / (1 + level.cost)))
     while passes < limit:
         over_halves(level, sweep, pool, *given, after=(TURN, kind(DAMPED)))
         passes += TURN
