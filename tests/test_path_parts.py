@@ -17,7 +17,7 @@ from convexcluster.numerics import multigrid
 from convexcluster.numerics.aggregation import _finest, _largest
 from convexcluster.numerics.laplacian import laplacian
 from convexcluster.path import checkpoint as checkpoint_module
-from convexcluster.path import engine, fusion_value, halves, levels, mixed, rotate, route
+from convexcluster.path import engine, fusion_value, halves, levels, rotate, route
 from convexcluster.path import top as top_module
 from convexcluster.path.halves import over_halves, second_half, side_by_side
 from convexcluster.path.levels import Level
@@ -437,7 +437,6 @@ def test_rotated_paths_in_either_precision_have_the_gaps_that_they_say(
 ):
     if many is not None:  # flows inside clusters in single precision, as where they are many
         monkeypatch.setattr(route, "MANY", many)
-        monkeypatch.setattr(mixed, "MANY", many)
     left = []
     freeze = engine.freeze
 

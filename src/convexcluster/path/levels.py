@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -47,8 +48,8 @@ class Link:
 class Duals:
     """Duals of a level and the points that they give; all loops change them in place."""
 
-    Lam: Reals  # (m, r): Λ as it is now
-    A: Reals  # (n, r): M⁻¹(MZ − DᵀΛ) as of the last :meth:`Level.refresh` or sweep
+    Lam: Floats  # (m, r): Λ as it is now
+    A: Floats  # (n, r): M⁻¹(MZ − DᵀΛ) as of the last :meth:`Level.refresh` or sweep
     # (m, r): Λ as it came up from the level below; what was changed since has to be brought down
     before: Floats | None = None
 
@@ -138,7 +139,7 @@ class Level:
         """Duals to work on, c and 1/m in their precision: single if there are ``many`` numbers."""
         if self.cost <= many:
             return self.duals, c, self.inv_mass
-        single = (x.astype(np.float32) for x in (self.Lam, self.A, c, self.inv_mass))
+        single: Any = (x.astype(np.float32) for x in (self.Lam, self.A, c, self.inv_mass))
         Lam, A, own_c, inv_mass = single
         return Duals(Lam, A), own_c, inv_mass
 

@@ -17,7 +17,7 @@ from ..loops.levels import add_rows
 from ..loops.routing import residuals
 from ..problem import Floats, Ints
 from .levels import Level
-from .route import DOWN_PASSES, MANY, heavy, sweep_inside, two_parts
+from .route import DOWN_PASSES, heavy, sweep_inside, two_parts
 from .top import Clusters, measure, solve_top
 
 # Nodes of a mixed graph; with fewer every sample of an open cluster is a node. A pass over as many
@@ -107,7 +107,7 @@ def solve_mixed(
     key = key.astype(np.int64)
     graph = part.contract(key, int(key.max()) + 1)
     graph.refresh()
-    found = solve_top(graph, gamma * graph.w, MIXED_SHARE * room, pool, many=MANY)
+    found = solve_top(graph, gamma * graph.w, MIXED_SHARE * room, pool)
     inside = part.lower(c[edges], found.labels[key], graph.duals)
     base.Lam[edges] = part.Lam
     base.refresh()

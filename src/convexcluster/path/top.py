@@ -172,20 +172,19 @@ def solve_top(
     pool: Executor | None = None,
     apart: Bools | None = None,
     most: int | None = None,
-    many: float = SINGLE,
     least: int = 0,
 ) -> Clusters:
     """Sweep with momentum until the gap of the level is below ``target``.
 
-    Nesterov's momentum over turns of sweeps, started again whenever the dual falls. On levels of
-    ``many`` numbers the sweeps run in single precision, which also tells when to take the gap in
-    double. Edges that are ``apart`` do not fuse; after ``most`` passes the gap is left as it is;
-    ``least`` passes are made before sweeps are given up.
+    Nesterov's momentum over turns of sweeps, started again whenever the dual falls. On large levels
+    the sweeps run in single precision, which also tells when to take the gap in double. Edges that
+    are ``apart`` do not fuse; after ``most`` passes the gap is left as it is; ``least`` passes are
+    made before sweeps are given up.
     """
     found = clusters_of(level, c, apart=apart)
     if found.gap <= target or len(c) == 0:
         return found
-    rough, *tight = level.rough(c, many)
+    rough, *tight = level.rough(c, SINGLE)
     single, kind = rough is not level.duals, rough.A.dtype.type
     given, last = (*tight, rough.A, rough.Lam), rough.Lam.copy()
     t, loss, passes, check = 1.0, np.inf, 0, TURN
