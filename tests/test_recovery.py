@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.datasets import make_blobs, make_moons
+from sklearn.datasets import load_wine, make_blobs, make_moons
+from sklearn.preprocessing import scale
 
 from convexcluster import ConvexClustering, KernelConvexClustering, Problem, solve
 from convexcluster.certificate import recovery, robustness, solution_radius
@@ -17,6 +18,7 @@ from test_proof import connected
 SHARP = partial(solve_problem, tol=1e-11)
 PAIR = Problem.of([[0.0], [3.0]], [[0, 1]], [1.0])
 CHAIN = Problem.of([[0.0], [1.0], [9.0]], [[0, 1], [1, 2]], [1.0, 1.0])
+TWINS = Problem.of([[0.0], [0.0], [5.0]], [[0, 1], [1, 2]], [1.0, 1.0])
 
 
 @pytest.mark.parametrize(
@@ -31,6 +33,13 @@ def test_closed_forms(problem, labels, low, high):
     found = recovery(problem, labels)
     assert found.status == "proved throughout"
     assert (found.gamma_low, found.gamma_high) == pytest.approx((low, high), rel=1e-9)
+
+
+def test_twins_need_hardly_any_fusion():
+    found = recovery(TWINS, [0, 0, 1])
+    assert found.necessary[0] == 0
+    assert found.gamma_low < 1e-5  # what rounding leaves
+    assert found.gamma_high == pytest.approx(10 / 3, rel=1e-9)
 
 
 def clusters(seed):
@@ -152,6 +161,41 @@ def test_beyond_the_necessary_ends_the_optimum_has_other_clusters(seed):
         assert (fused(best.A, problem.edges) != canonical(truth)).any()
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_just_beyond_the_proved_ends_the_optimum_has_other_clusters(seed):
+    """The ends are those of the partition, to twice the width of the bisection."""
+    problem, truth, _ = clusters(seed)
+    found = recovery(problem, truth, solve=SHARP)
+    for gamma in (found.gamma_low * (1 - 2e-3), found.gamma_high * (1 + 2e-3)):
+        if 0 < gamma < np.inf:
+            best = SHARP(problem.at(gamma))
+            assert (fused(best.A, problem.edges) != canonical(truth)).any()
+
+
+def test_the_ends_name_what_blocks_them():
+    found = recovery(CHAIN, [0, 0, 1])
+    assert found.blocking.startswith("a cut: sample 1 of the cluster of sample 0")
+    assert found.blocking.endswith("; above: the clusters of samples 0 and 2 meet")
+
+
+def wine():
+    """Five clusters that touch, two of them single samples: no closed form holds."""
+    return KernelConvexClustering(gamma=8.7).fit(scale(load_wine().data))
+
+
+def test_changes_take_the_ways_that_corrected_flows_leave():
+    """Along the ways of the electrical flow each sample could move by 0.0002."""
+    found = wine().robustness()
+    assert found.each > 0.002
+    assert found.gamma > 0.005
+
+
+@pytest.mark.slow
+def test_the_range_of_touching_clusters_is_covered():
+    model = wine()
+    assert model.recovery(inside=True).status == "proved throughout"
+
+
 def test_wrong_labels_are_refuted_by_a_cut():
     X, y = make_moons(120, noise=0.05, random_state=0)
     model = KernelConvexClustering().fit(X)
@@ -256,6 +300,10 @@ def test_a_model_answers_in_its_input():
         ([0, -1, 1], "whole numbers"),
         ([0.5, 1, 1], "whole numbers"),
         (["a", "b", "c"], "whole numbers"),
+        ([0, np.nan, 1], "whole numbers"),
+        ([0, np.inf, 1], "whole numbers"),
+        ([[0, 0, 1]], "one for each sample"),
+        ([], "one for each sample"),
     ],
 )
 def test_labels_that_are_none_are_refused(labels, words):
@@ -263,6 +311,30 @@ def test_labels_that_are_none_are_refused(labels, words):
         recovery(CHAIN, labels)
     with pytest.raises(ValueError, match=words):
         robustness(CHAIN.at(1.0), labels)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"near": -1.0}, "near must be a number > 0, or None, got -1.0"),
+        ({"near": np.nan}, "near must be a number > 0"),
+        ({"near": "a"}, "near must be a number > 0"),
+        ({"rel": 0.0}, "rel must be a number from 1e-9 to 1, got 0.0"),
+        ({"rel": 2.0}, "rel must be a number from 1e-9 to 1"),
+    ],
+)
+def test_bad_options_of_recovery(options, words):
+    with pytest.raises(ValueError, match=words):
+        recovery(CHAIN, [0, 0, 1], **options)
+
+
+@pytest.mark.parametrize("gamma", [0.0, -1.0, np.nan, np.inf, 1e300])
+def test_a_gamma_at_which_nothing_is_proved_is_no_error(gamma):
+    found = robustness(PAIR, [0, 0], gamma)
+    assert (found.total, found.each, found.weights) == (0.0, 0.0, 0.0)
+    assert found.reason == f"the partition is not proved at γ = {gamma:.4g}"
+    with pytest.raises(ValueError, match="gamma must be a number, got 'a'"):
+        robustness(PAIR, [0, 0], "a")
 
 
 def test_cells_are_refused():

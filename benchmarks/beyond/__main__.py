@@ -1,8 +1,8 @@
 """`python -m benchmarks.beyond [PART …]`: what goes beyond the paper, in figures and pictures.
 
-Parts: links exact, links, recovery, refuted, large, views, features, noise, tables. Every figure is
-kept in benchmarks/out/beyond.jsonl by case and state of the package, so that a run that was stopped
-goes on where it was. A run of all parts writes docs/beyond.md and its pictures.
+Parts: links exact, links, recovery, refuted, large, views, features, noise, clearness, tables.
+Every figure is kept in benchmarks/out/beyond.jsonl by case and state of the package, so that a run
+that was stopped goes on where it was. A run of all parts writes docs/beyond.md and its pictures.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def main() -> None:
     text = page(rows, header("make bench-beyond"))
     if not parts:
         write(ROOT / "docs", text)
-        draw(ROOT / "docs")
+        draw(ROOT / "docs", rows)
     print(text)
 
 

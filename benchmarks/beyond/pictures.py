@@ -1,4 +1,4 @@
-"""The pictures of docs/beyond.md, from fits of their own."""
+"""The pictures of docs/beyond.md, from the figures of the page and from fits of their own."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ from convexcluster.plots.appearance import COLOURS, INK, MARKERS, tidy
 from convexcluster.reproduce.writing import figure, save_figure
 
 from . import data, ranges
-from .cases import UNSEEN, views
+from .cases import UNSEEN
+from .page import Rows
 
 
-def draw(folder: Path) -> None:
+def draw(folder: Path, rows: Rows) -> None:
     """All of them."""
     made = {"recovery": _recovery, "robustness": _robustness, "links": _links}
     for name, make in (made | {"views": _views, "features": _features}).items():
-        save_figure(make(), folder / f"beyond-{name}.png")
+        save_figure(make(rows), folder / f"beyond-{name}.png")
 
 
 def _scatter(ax: Any, X: np.ndarray, labels: np.ndarray, title: str) -> None:
@@ -32,31 +33,29 @@ def _scatter(ax: Any, X: np.ndarray, labels: np.ndarray, title: str) -> None:
     tidy(ax, title, "", "")
 
 
-def _recovery() -> Any:
-    made, ax = figure(1, 1, 8, 3.4)
-    names = [name for name, (_, seeds) in ranges.PROBLEMS.items() if len(seeds) > 1]
-    names.append("iris, two clusters")
-    for place, name in enumerate(names):
-        found = ranges.recovery(name, ranges.PROBLEMS[name][1][-1])
-        rows = ("necessary", found["necessary"]), ("proved ends", found["ends"])
-        rows += (("sufficient", found["sufficient"] or found["inside"] or (1, 1)),)
-        for rank, (what, (low, high)) in enumerate(rows):
-            label = what if place == 0 else None
-            at = [place + 0.25 * (1 - rank)] * 2
-            ax.plot([low, high], at, lw=6, solid_capstyle="butt", c=COLOURS[rank], label=label)
+def _recovery(rows: Rows) -> Any:
+    shown = [(case, f) for case, f in rows if case.part == "recovery" and f["ends"][0] > 0][::-1]
+    made, (ax,) = figure(1, 1, 8, 1.2 + 0.4 * len(shown))
+    for place, (_, found) in enumerate(shown):
+        for rank, what in enumerate(("necessary", "ends", "inside", "sufficient")):
+            low, high = found[what] or (1.0, 1.0)
+            label = ("necessary", "proved at both ends", "proved inside", "sufficient")[rank]
+            at = [place + 0.2 * (1.5 - rank)] * 2
+            style = {"lw": 4, "solid_capstyle": "butt", "c": COLOURS[rank]}
+            ax.plot([low, high], at, label=label if place == 0 else None, **style)
     ax.set_xscale("log")
-    ax.set_yticks(range(len(names)), names)
+    ax.set_yticks(range(len(shown)), [f"{case.what}, seed {case.seed}" for case, _ in shown])
     ax.legend(frameon=False, fontsize=8)
-    tidy(ax, "labels are the clusters of the optimum", "γ", "")
+    tidy(ax, "for which γ labels are the clusters of the optimum", "γ", "")
     return made
 
 
-def _robustness() -> Any:
+def _robustness(rows: Rows) -> Any:
     X, _ = ranges.moons(UNSEEN[0])
     model = KernelConvexClustering().fit(X)
     held = model.robustness()
     reach = held.in_input(float(model.kernel_.params["bandwidth"]))
-    made, ax = figure(1, 1, 7, 4)
+    made, (ax,) = figure(1, 1, 7, 4)
     _scatter(ax, X, model.labels_, f"every sample may move by {reach:.3f} at once")
     for x in X:
         ax.add_patch(Circle(x, reach, fill=False, edgecolor=INK, lw=0.3))
@@ -67,7 +66,7 @@ def _robustness() -> Any:
     return made
 
 
-def _links() -> Any:
+def _links(rows: Rows) -> Any:
     X, y = make_blobs(240, centers=[[0, 0], [4, 0], [2, 4], [7, 4]], random_state=1)
     groups = np.full(len(X), -1)
     pick = [*np.flatnonzero(y == 0)[:3], *np.flatnonzero(y == 2)[:3]]
@@ -82,10 +81,12 @@ def _links() -> Any:
     return made
 
 
-def _views() -> Any:
+def _views(rows: Rows) -> Any:
     made, axes = figure(1, 2, 10, 3.8)
     for ax, name in zip(axes, list(data.VIEWS)[1:]):
-        found = views(name, UNSEEN[0])
+        found = next(
+            f for c, f in rows if c.part == "views" and (c.what, c.seed) == (name, UNSEEN[0])
+        )
         place = np.arange(len(found["views"]))
         for rank, kind in enumerate(("equal", "agreement")):
             label = f"{kind}: NMI {found[kind]:.2f}"
@@ -97,7 +98,7 @@ def _views() -> Any:
     return made
 
 
-def _features() -> Any:
+def _features(rows: Rows) -> Any:
     X, _, _ = data.among_noise("rings + 98 noise", UNSEEN[0])
     found = features.learn(X)
     made, (left, right) = figure(1, 2, 10, 4.4)

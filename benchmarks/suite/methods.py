@@ -52,7 +52,7 @@ class Method:
 def plscan(X: np.ndarray, k: int) -> np.ndarray:
     from fast_hdbscan import PLSCAN
 
-    return np.asarray(PLSCAN(reproducible=True).fit(X).labels_)
+    return np.asarray(PLSCAN(reproducible=True).fit(np.ascontiguousarray(X)).labels_)
 
 
 def leiden(X: np.ndarray, k: int) -> np.ndarray:

@@ -26,6 +26,7 @@ from scipy.sparse.csgraph import depth_first_order, minimum_spanning_tree
 
 from ..graph import Graph, components
 from ..numerics.laplacian import solve_laplacian
+from ..numerics.parameters import Rules, check_parameters, is_positive
 from ..partition import check_labels, means, ranks
 from ..problem import Floats, Ints, Problem, Solution
 from .claims import interval
@@ -55,11 +56,21 @@ FACTOR = 1.5
 # Half: the end of moons of 2,000 is 3 % from the necessary one instead of 1 %.
 WORK = 8e9
 
+# A lower end further above the necessary one than this share is due to the proof, not to the cut.
+TIGHT = 0.05
+
 # How near to its ends, relatively, the inside is covered: reach is zero at an end.
 NEAR = 0.01
 
-# States of a cover at most, and the least reach worth a state: a hundredth of γ in ten of them.
-STATES, LEAST_REACH = 200, 1e-3
+# States of a cover at most on either side, and the least reach worth a state. With ten times as
+# much the cover of wine ends three hundredths before the γ at which two clusters meet.
+STATES, LEAST_REACH = 200, 1e-4
+
+
+RULES: Rules = {
+    "near": (lambda v: v is None or is_positive(v), "a number > 0, or None"),
+    "rel": (lambda v: is_positive(v) and 1e-9 <= v < 1, "a number from 1e-9 to 1"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +89,9 @@ class Recovery:
     sufficient : tuple of two floats or None
         All γ inside it, the upper end excluded, have them; ``inside=True`` widens it.
     blocking : str
-        What keeps γ from being smaller, or refutes the labels: the cut, by its samples; and the
-        pair of clusters that keeps γ from being larger.
+        What keeps γ from being smaller, or refutes the labels: the cut, by its samples, or the
+        cluster that is not proved; and the pair of clusters, or the cluster, that keeps γ from
+        being larger.
     """
 
     gamma_low: float
@@ -143,6 +155,7 @@ def recover(
     solve: Callable[[Problem], Solution] | None = None,
 ) -> Recovery:
     """:func:`recovery` for inner products on demand."""
+    check_parameters(RULES, {"near": near, "rel": rel})
     found = check_labels(labels, len(masses))
     at = layout(graph.edges, found)
     if at is None:
@@ -164,7 +177,10 @@ def recover(
         return Recovery(np.nan, np.nan, why, need, search.enough, blocking)
     enough = search.enough
     first = 0.0 if enough is not None and enough[0] == 0 else search.end(start, 0, rel)
+    if first > (1.0 + TIGHT) * need[0]:
+        blocking += f", and below {first:.4g} {search.loose()}"
     last = np.inf if not len(proof.pairs) else search.end(start, 1, rel)
+    blocking += search.above(last, rel)
     if inside:
         enough = search.cover(start, first * (1.0 + NEAR), last * (1.0 - NEAR))
     near_ends = NEAR * (1.0 + 1e-9) if inside else rel
@@ -176,7 +192,6 @@ def recover(
     if whole and enough is not None:
         first, last = enough
     status = "proved throughout" if whole else "certified at both ends"
-    blocking += search.meeting(last)
     return Recovery(first, last, status, need, enough, blocking)
 
 
@@ -205,13 +220,14 @@ class _Search:
         self.known: dict[float, Floats] = {}  # γ and the reduced optimum there
 
     def state(self, gamma: float) -> State | None:
-        """The reduced optimum at γ, from that of the nearest γ at which it was known well."""
+        """The reduced optimum at γ, from that of the nearest γ at which it was known, or afresh."""
         near = min(self.known, key=lambda g: abs(np.log(g / gamma)), default=None)
-        found = self.proof.state(gamma, None if near is None else self.known[near])
-        if found is None or not found[0].differ:
-            return None
-        self.known[gamma] = found[1]
-        return found[0]
+        for start in [None] if near is None else [self.known[near], None]:
+            found = self.proof.state(gamma, start)
+            if found is not None and found[0].differ:
+                self.known[gamma] = found[1]
+                return found[0]
+        return None
 
     def holds(self, gamma: float, corrected: bool = True) -> bool:
         """Whether the labels are proved at γ, by electrical flows or also by corrected ones."""
@@ -240,7 +256,7 @@ class _Search:
 
     def start(self, near: float | None) -> float | None:
         """A γ at which the labels are proved."""
-        if near is not None and near > 0 and self.holds(near):
+        if near is not None and self.holds(near):
             return near
         if self.enough is not None:
             low, high = self.enough
@@ -286,14 +302,26 @@ class _Search:
                 ends[side] = gamma * (1.0 + (2 * side - 1) * 0.999 * size)
         return (ends[0], ends[1]) if ends[0] < ends[1] else None
 
-    def meeting(self, last: float) -> str:
-        """The pair of clusters that meets at the upper end, as the end of a sentence."""
-        state = self.state(last * (1.0 - 1e-3)) if 0 < last < np.inf else None
+    def loose(self) -> str:
+        """Which cluster failed last."""
+        return f"the cluster of sample {self._named(self.first)} is not proved to be whole"
+
+    def above(self, last: float, rel: float) -> str:
+        """What keeps γ from being larger, as the end of a sentence."""
+        if not 0 < last < np.inf:
+            return ""
+        if self.state(last * (1.0 + 2.0 * rel)) is not None:
+            return f"; above {last:.4g} {self.loose()}"
+        state = self.state(last * (1.0 - rel)) or self.state(last * (1.0 - NEAR))
         if state is None:
             return ""
-        s, t = self.proof.pairs[int(np.argmin(state.apart))]
-        a, b = sorted(int(self.proof.flows[q].inside.samples.min()) for q in (s, t))
+        s, t = self.proof.pairs[int(np.argmin(state.apart / self.proof.pull))]
+        a, b = sorted(map(self._named, (s, t)))
         return f"; above: the clusters of samples {a} and {b} meet"
+
+    def _named(self, t: int) -> int:
+        """The first sample of a cluster, which stands for it in sentences."""
+        return int(self.proof.flows[t].inside.samples.min())
 
 
 def _cuts(proof: Proof) -> tuple[float, str]:

@@ -123,7 +123,8 @@ def dense_newton(problem: Problem, C: Floats, max_iter: int = 30) -> Floats | No
     s, t = problem.edges.T
     if not len(s):
         return problem.Z.copy()
-    value, least, best = problem.objective(C), np.inf, C
+    value, least, best, idle = problem.objective(C), np.inf, C, 0
+    rounding = 1e-9 * float(np.sqrt(2.0 * problem.scale))
     for _ in range(max_iter):
         if meeting(problem, C):
             return None
@@ -131,9 +132,11 @@ def dense_newton(problem: Problem, C: Floats, max_iter: int = 30) -> Floats | No
         length = np.linalg.norm(d, axis=1)
         g = gradient(problem, C)
         size = float(np.linalg.norm(g / np.sqrt(problem.masses)[:, None]))
-        if size >= 0.5 * least:
-            return C if size < least else best
-        least, best = size, C
+        idle = 0 if size < 0.5 * least else idle + 1
+        if size < least:
+            least, best = size, C
+        if idle >= (1 if least < rounding else PATIENCE):
+            break
         u = d / length[:, None]
         P = (problem.c / length)[:, None, None] * (np.eye(r) - u[:, :, None] * u[:, None, :])
         H = np.zeros((k, k, r, r))

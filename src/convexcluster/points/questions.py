@@ -40,7 +40,7 @@ def recovery(
         why = f"samples {twin} and {odd[0]} {same} and have different labels"
         return Recovery(np.nan, np.nan, f"refuted: {why}", (np.inf, 0.0), None, why)
     solve = partial(solve_problem, tol=SHARP)
-    near = model.gamma_ if labels is None else near
+    near = (model.gamma_ or None) if labels is None else near
     return recover(space, graph, masses, points, near=near, inside=inside, solve=solve)
 
 
