@@ -263,11 +263,15 @@ class Scale:
         return replace(self, ends=self.ends[order], heights=heights[order])
 
     def together(self) -> Scale:
-        """Heights in units of the level of several, for as many as are most above it."""
-        ranks = np.arange(1, len(self.heights) + 1)
+        """Heights in units of the level of several, for as many as are most above it.
+
+        Valleys that stand alone are none of chance, and do not count among the several.
+        """
+        faint = self.heights[self.heights <= 1.0][::-1]
+        b = np.arange(1, len(faint) + 1)
         places = np.log(max(self.places, 2.0))
-        levels = np.sqrt(np.maximum(1.0 - np.log(ranks) / places, MANY**2))
-        above = self.heights[::-1] / levels
+        levels = np.sqrt(np.maximum(1.0 - np.log(b) / places, MANY**2))
+        above = faint / levels
         level = float(levels[np.argmax(above)]) if above.max(initial=0.0) > 1.0 else 1.0
         return replace(self, heights=self.heights / level)
 
