@@ -203,7 +203,8 @@ def valleys(
         for coarser in scales[t + 1 : t + 1 + CONFIRM]:
             scales[t] = scales[t].confirmed(coarser)
     found, crowd = clearest(scales), clearest([scale.together() for scale in scales])
-    if found and crowd and crowd.count > found.count and agree(crowd, found):
+    # one more is not several, and would have to stand alone
+    if found and crowd and crowd.count > found.count + 1 and agree(crowd, found):
         found = crowd
     if n_clusters is None or (found and found.count == n_clusters):
         return found
