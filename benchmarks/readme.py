@@ -29,8 +29,9 @@ def block(name: str, text: str) -> str:
     return re.search(f"<!-- {name} -->\n(.*?)<!-- /{name} -->", text, re.DOTALL)[1]
 
 
-def rewrite(name: str, lines: list[str], page: Path = README) -> None:
-    """Replace a block of a page."""
+def rewrite(name: str, lines: list[str], page: Path | None = None) -> None:
+    """Replace a block of a page, by default of the README."""
+    page = README if page is None else page
     text = page.read_text("utf-8")
     old = f"<!-- {name} -->\n{block(name, text)}<!-- /{name} -->"
     new = "\n".join(lines).strip("\n")

@@ -156,6 +156,36 @@ def test_a_bar_never_goes_back_and_moves_on_while_a_stage_takes_longer(monkeypat
     assert seen[-1][1] == done[-1]
 
 
+# Shares of the time that stages of default fits took (`python -m benchmarks.progress`).
+TOOK = {
+    "moons, 10,000 rows": {"neighbours": 12, "valleys": 37, "path": 30, "choice": 2, "proof": 19},
+    "moons, 50,000 rows": {"neighbours": 6, "valleys": 17, "path": 39, "choice": 2, "proof": 36},
+    "10,000 × 50": {"neighbours": 23, "valleys": 11, "path": 32, "choice": 2, "proof": 32},
+}
+
+
+@pytest.mark.parametrize("took", TOOK.values(), ids=TOOK)
+def test_the_estimate_of_a_bar_is_near_the_truth(took, monkeypatch):
+    now, seen = [0.0], []
+    monkeypatch.setattr("convexcluster.numerics.progress.time.perf_counter", lambda: now[0])
+    progress = Progress(lambda stage, done, left: seen.append((now[0], done, left)))
+    whole = float(sum(took.values()))
+    for stage, seconds in took.items():
+        progress.stage(stage)
+        for step in range(seconds):
+            now[0] += 1.0
+            if stage == "path":
+                progress(step, seconds)
+            progress._tell()
+    for since, wrong in ((0.35, 0.75), (0.6, 0.4), (0.9, 0.3)):
+        late = [abs(at + left - whole) for at, _, left in seen if at >= since * whole]
+        assert max(late) <= wrong * whole
+    end = [done for at, done, _ in seen if at >= 0.8 * whole]
+    assert min(np.diff(sorted(set(end)))) > 0  # it moves on to the end
+    assert len(set(end)) >= 0.8 * 0.2 * whole
+    assert 0.75 <= end[-1] < 1
+
+
 def test_loops_that_cannot_be_kept_are_compiled_and_it_is_said_once(monkeypatch):
     from numba.core.caching import CacheImpl
 

@@ -81,7 +81,7 @@ LOOPS = {
     "push": (
         np.float64,
         lambda a, f: routing.push(
-            *(TAIL, HEAD, real(0.9, f), real(0.7, f, NODES), PART, TAIL, HEAD, real(0.4, f)),
+            *(TAIL, HEAD, real(0.9, f), real(0.7, f, NODES), real(0.4, f)),
             *(a["B"], a["Lam"], a["A"]),
         ),
     ),

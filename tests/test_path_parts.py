@@ -418,3 +418,46 @@ def test_on_rungs_nothing_fuses_along_weak_edges(touching):
     apart = parts[tail] != parts[head]
     found = solve_top(base, 1e6 * weights, 1e-3, apart=apart)  # γ at which all fuses
     np.testing.assert_array_equal(found.labels, parts)
+
+
+@pytest.fixture(scope="module")
+def kernel_moons():
+    """600 moons on the axes of a Gaussian kernel, so many that the path rotates as they fuse."""
+    X, _ = make_moons(600, noise=0.05, random_state=0)
+    squares = ((X[:, None] - X[None]) ** 2).sum(axis=2)
+    values, axes = np.linalg.eigh(np.exp(-squares / 0.08))
+    Z = (axes * np.sqrt(np.maximum(values, 0.0)))[:, -80:]
+    edges, near = knn_edges(X, 8)
+    return Z - Z.mean(axis=0), edges, np.exp(-near)
+
+
+@pytest.mark.parametrize("many", [0, None])
+def test_rotated_paths_in_either_precision_have_the_gaps_that_they_say(
+    kernel_moons, many, monkeypatch
+):
+    if many is not None:  # flows inside clusters in single precision, as where they are many
+        monkeypatch.setattr(route, "MANY", many)
+    left = []
+    freeze = engine.freeze
+
+    def freezing(base, *given):
+        found = freeze(base, *given)
+        left.append((base.MZ.shape[1], None if found is None else found.Q.shape[1]))
+        return found
+
+    monkeypatch.setattr(engine, "freeze", freezing)
+    Z, edges, weights = kernel_moons
+    path = solve_path(Z, edges, weights, tol=1e-5, refine=False)
+    assert path.certified.all()
+    # several rotations, each from the dimensions that the one before left
+    assert len([s for _, s in left if s is not None]) >= 2
+    for step in (20, 28, 34):
+        problem = Problem.of(Z, edges, weights, float(path.gammas[step]))
+        sharp = solve(Z, edges, weights, problem.gamma, tol=1e-9)
+        A = path.centroids(problem.gamma)[path.labels(step=step)]
+        scale = 0.5 * float((Z**2).sum())
+        excess = problem.objective(A) - problem.objective(sharp.A)
+        assert excess <= path.gaps[step] * scale + 1e-12 * scale
+        # ½‖A − A*‖² is at most the gap
+        far = np.sqrt(2 * path.gaps[step] * scale) + np.sqrt(2 * sharp.gap)
+        assert np.linalg.norm(A - sharp.A) <= far

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -14,7 +17,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from convexcluster import ConvexClustering, KernelConvexClustering, load
 from convexcluster.out_of_core import fit_large
 from convexcluster.partition import row_keys
-from convexcluster.points import Vote
+from convexcluster.points import RowLabels, Vote
 from convexcluster.weights.neighbors import tied_points
 
 THREE = [[0, 0], [10, 0], [0, 10]]
@@ -372,3 +375,24 @@ def test_new_samples_are_refused_by_a_sentence(case):
     for ask in (model.predict, model.predict_proba, model.transform):
         with pytest.raises(ValueError, match=sentence):
             ask(new)
+
+
+@pytest.mark.parametrize(("d", "metric"), [(2, "euclidean"), (5, "manhattan"), (8, "manhattan")])
+@pytest.mark.parametrize("apart", [3.0, 8.0, 40.0])  # touching, apart, far apart
+def test_rows_that_know_their_label_have_the_label_of_the_vote(d, metric, apart):
+    rng = np.random.default_rng(0)
+    centres = rng.normal(size=(4, d))
+    centres *= apart / np.linalg.norm(centres, axis=1, keepdims=True)
+    X = centres[rng.integers(4, size=4_000)] + rng.normal(size=(4_000, d))
+    model = KernelConvexClustering(4, coarsen=200, rank=20, metric=metric).fit(X)
+    rows = RowLabels.of(model._vote, model.points_)
+    new = np.vstack([X, 3 * X[:500], np.zeros((1, d))])  # far out and in the middle as well
+    asked = []
+    vote = model._vote.labels_of
+    counted = SimpleNamespace(
+        **vars(model._vote), labels_of=lambda x: asked.append(len(x)) or vote(x)
+    )
+    np.testing.assert_array_equal(replace(rows, vote=counted).labels_of(new), vote(new))
+    if apart == 40.0:
+        assert sum(asked) < 501 + 0.05 * len(X)  # the others have not looked for neighbours
+    np.testing.assert_array_equal(rows.labels_of(X), model.labels_)

@@ -9,6 +9,7 @@ from sklearn.datasets import load_wine, make_blobs, make_moons
 from sklearn.preprocessing import scale
 
 from convexcluster import ConvexClustering, KernelConvexClustering, Problem, load, solve
+from convexcluster.certificate.claims import TELLS
 from convexcluster.partition import canonical, fused, means
 from convexcluster.solvers import prove
 
@@ -149,6 +150,20 @@ def test_a_claim_that_holds_or_a_sentence_why_there_is_none(model, X, said):
         assert found.gamma_interval[0] <= model.gamma_ < found.gamma_interval[1]
     assert len(found.clusters) == model.n_clusters_
     assert len(found.cores) == X.shape[0]
+    if "of the spread" in found.statement:
+        assert found.relative_radius <= TELLS  # a larger one says nothing
+
+
+@pytest.mark.parametrize("n", [1, 2, 90])
+def test_claims_about_masses_over_eighteen_decades(n):
+    masses = 10.0 ** np.linspace(-18, 0, n)
+    model = KernelConvexClustering().fit(BLOBS[:n], sample_weight=masses)
+    found = model.certificate_
+    assert found.statement.endswith(".")
+    assert len(found.clusters) == model.n_clusters_
+    assert len(found.cores) == n
+    if found.gamma_interval is not None:
+        assert found.gamma_interval[0] <= model.gamma_ < found.gamma_interval[1]
 
 
 def test_a_kernel_that_is_not_known_to_be_definite_has_a_proviso():

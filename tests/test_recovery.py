@@ -50,8 +50,10 @@ def test_twins_need_hardly_any_fusion():
 def test_what_blocks_is_named(size):
     """Below by the cut, above by the clusters that meet, however small γ is there."""
     found = recovery(Problem.of(size * CHAIN.Z, CHAIN.edges, CHAIN.weights), [0, 0, 1])
-    below, above = found.blocking.split("; ")  # both ends of the edge ask for as much
-    assert below in [f"a cut: sample {i} of the cluster of sample 0" for i in (0, 1)]
+    below, above = found.blocking.split("; ")
+    cut, unproved = below.split(", and ")  # both ends of the edge ask for as much
+    assert cut in [f"a cut: sample {i} of the cluster of sample 0" for i in (0, 1)]
+    assert unproved == f"below {size:g} the cluster of sample 0 is not proved to be whole"
     assert above == "above: the clusters of samples 0 and 2 meet"
 
 

@@ -112,7 +112,7 @@ class KernelConvexClustering(LocalKernelConvexClustering):
             keep(self, found, np.arange(len(found.points)), found.points.masses, found.labels)
             self.n_features_in_ = rows.width
             self.point_labels_: Ints = found.labels
-            self.labels_ = rows.map(found.vote.labels_of)
+            self.labels_ = rows.map(found.labeller.labels_of)
         return self
 
     def fit_predict(

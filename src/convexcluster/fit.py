@@ -19,7 +19,7 @@ from .certificate.reduced import reduce
 from .numerics.threads import interruptible, one_blas_thread
 from .partition import by_size
 from .path.clusterpath import ClusterPath
-from .points import CoarseningError, Points, Vote, cut_finer, link
+from .points import CoarseningError, Points, RowLabels, Vote, cut_finer, link
 from .points.passes import PIECES
 from .points.units import Unit
 from .problem import Floats, Ints, Problem, Solution
@@ -96,6 +96,11 @@ class Fit:
         """Samples of the problem that stand for the points ``index``."""
         return index if self.links is None else self.links[index]
 
+    @property
+    def labeller(self) -> RowLabels:
+        """What labels rows by the vote."""
+        return RowLabels.of(self.vote, self.points)
+
     def label_rows(self, X: Any, weight: Floats) -> tuple[Fit, Ints]:
         """Cluster of every row in memory: that of its point, or the vote where it is in a cell.
 
@@ -106,7 +111,7 @@ class Fit:
         labels = self.labels[self.samples(self.points.index)]
         new = np.ones(len(weight), dtype=bool) if self.points.coarse else weight == 0
         if new.any():
-            labels[new] = self.vote.labels_of(self.unit.scale(X[new]))
+            labels[new] = self.labeller.labels_of(self.unit.scale(X[new]))
         if self.vote.n_neighbors > 1 and len(np.unique(labels)) < self.vote.n_clusters:
             return self.by_nearest().label_rows(X, weight)
         return self, labels
@@ -161,6 +166,7 @@ def fit(rows: Rows, settings: Settings, groups: Ints | None = None) -> Fit:
     links = None if groups is None or points.index is None else link(groups, points.index)
     while True:
         nearest = nearest_points(points, own, settings)
+        settings.stage("valleys")
         found = find_valleys(points, own, nearest, settings, links)
         graph, wide = build_penalty(points, own, settings, nearest, found, links)
         problem = Problem(points.Z, graph.edges, graph.weights, 0.0, points.masses)

@@ -17,6 +17,7 @@ import numpy as np
 from .estimators import KernelConvexClustering
 from .estimators.keep import keep
 from .fit import fit
+from .points import RowLabels
 from .problem import Floats, Ints
 from .rows import Plan, as_blocks, check_block, file_rows, write_labels
 from .settings import Settings
@@ -60,7 +61,11 @@ class LargeFit:
 
     def labels(self, source: Any) -> Iterator[Ints]:
         """Labels of the rows of ``source``, one block after the other."""
-        return (self.predict(rows) for rows in as_blocks(source, self.plan.block_rows))
+        blocks = as_blocks(source, self.plan.block_rows)
+        if not hasattr(self.model, "points_"):
+            return (self.predict(rows) for rows in blocks)
+        found = RowLabels.of(self.model._vote, self.model.points_)
+        return (found.labels_of(self.model._checked(check_block(rows))) for rows in blocks)
 
     def write_labels(self, source: Any, path: str | os.PathLike[str]) -> Path:
         """Write the labels of ``source`` to a ``.npy`` or ``.parquet`` file, block by block."""

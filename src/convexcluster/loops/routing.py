@@ -6,7 +6,7 @@ import numpy as np
 
 from ..problem import Floats, Ints
 from .compile import njit
-from .sweeps import SUMS
+from .sweeps import SUMS, Reals
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS, error_model="numpy")
@@ -65,7 +65,7 @@ def edges_inside(tail: Ints, head: Ints, labels: Ints, count: int) -> Ints:
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS, error_model="numpy")
-def conductances(c: Floats, w: Floats, inside: Ints, Lam: Floats, floor: float) -> Floats:
+def conductances(c: Reals, w: Floats, inside: Ints, Lam: Reals, floor: float) -> Floats:
     """κ = W · max(1 − ‖λ‖/c, floor)."""
     out = np.empty(len(inside))
     for q in range(len(inside)):
@@ -81,36 +81,27 @@ def conductances(c: Floats, w: Floats, inside: Ints, Lam: Floats, floor: float) 
 def push(
     tail: Ints,
     head: Ints,
-    c: Floats,
-    inv_mass: Floats,
-    inside: Ints,
-    own_tail: Ints,
-    own_head: Ints,
-    kappa: Floats,
-    y: Floats,
-    Lam: Floats,
-    A: Floats,
+    c: Reals,
+    inv_mass: Reals,
+    kappa: Reals,
+    y: Reals,
+    Lam: Reals,
+    A: Reals,
 ) -> None:
-    """λ ← Proj(λ + κ(y_i − y_j)) on the edges ``inside``, and A with it.
-
-    ``own_tail`` and ``own_head`` are the ends of those edges in the numbers of y.
-    """
+    """λ ← Proj(λ + κ(y_i − y_j)) on all edges, and A with it; all reals have one precision."""
     r = y.shape[1]
-    for q in range(len(inside)):
-        e = inside[q]
-        row, ai, aj = Lam[e], A[tail[e]], A[head[e]]
-        yi, yj = y[own_tail[q]], y[own_head[q]]
-        x, z = inv_mass[tail[e]], inv_mass[head[e]]
-        s = 0.0
+    for e in range(len(tail)):
+        i, j = tail[e], head[e]
+        row, ai, aj, yi, yj = Lam[e], A[i], A[j], y[i], y[j]
+        x, z, bound = inv_mass[i], inv_mass[j], c[e] * c[e]
+        s = bound - bound  # of the right precision, which a literal is not
         for k in range(r):
-            v = row[k] + kappa[q] * (yi[k] - yj[k])
+            v = row[k] + kappa[e] * (yi[k] - yj[k])
             s += v * v
-        f = 1.0
-        if s > c[e] * c[e]:
-            f = c[e] / np.sqrt(s)
+        f = np.sqrt(bound / max(s, bound)) if bound > 0 else bound
         for k in range(r):
             v = row[k]
-            new = f * (v + kappa[q] * (yi[k] - yj[k]))
+            new = f * (v + kappa[e] * (yi[k] - yj[k]))
             row[k] = new
             ai[k] -= (new - v) * x
             aj[k] += (new - v) * z

@@ -91,6 +91,10 @@ SMALL = 5_000
 # At this bound both take as long for 16 columns; at ten times it a factor takes three times as long
 # as gradients, at a tenth of it a quarter.
 BAND_WORK = 3e10
+# b²/n up to which a graph is one of points in the plane, at 2 to 7; in space it is 60 and more. In
+# the plane a factor of 100,000 samples takes a tenth of the time of gradients. Half leaves out wide
+# sets of points; at four times it would take in space, where a factor of 50,000 takes longer.
+FLAT_BAND = 16.0
 
 
 def factors_cheaply(system: sparse.csr_array) -> bool:
@@ -103,7 +107,7 @@ def factors_cheaply(system: sparse.csr_array) -> bool:
     rows, columns = entries.coords
     band = np.zeros(n, dtype=np.int64)
     np.maximum.at(band, rows, np.abs(place[rows] - place[columns]))
-    return float(n) * float(np.mean(band.astype(np.float64) ** 2)) <= BAND_WORK
+    return float(np.mean(band.astype(np.float64) ** 2)) <= max(BAND_WORK / n, FLAT_BAND * n)
 
 
 # Steps with the diagonal as preconditioner before the multigrid takes over. A graph whose factor

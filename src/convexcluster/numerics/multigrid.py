@@ -3,7 +3,7 @@
     (diag(ground) + Dᵀ diag(κ) D) y = b,   b (n, r); every column shares the matrix.
 
 One V-cycle over the levels of ``aggregation``, with a Gauss–Seidel pass on either side, in single
-precision, preconditions conjugate gradients in double precision.
+precision, preconditions conjugate gradients in the precision of b.
 
 pyamg has the same method for one right-hand side at a time, in double precision: here r columns
 share the levels and every pass over the matrix, and single precision halves what a cycle reads.
@@ -14,10 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import Executor
+from typing import Any
 
 import numpy as np
 
 from ..loops.compile import njit
+from ..loops.sweeps import Reals
 from ..problem import Floats
 from .aggregation import Ints, Rows, Singles, Step, hierarchy
 from .gradients import conjugate_gradients
@@ -93,9 +95,7 @@ def _add_product(
 
 
 @njit(cache=True, nogil=True, fastmath=True, error_model="numpy")
-def _differences(
-    ptr: Ints, col: Ints, val: Singles, ground: Floats, x: Floats, out: Floats
-) -> None:
+def _differences(ptr: Ints, col: Ints, val: Singles, ground: Reals, x: Reals, out: Reals) -> None:
     """out = ground·x + Σ_j κ_ij (x_i − x_j): constants are mapped to 0 exactly."""
     r = x.shape[1]
     for i in range(len(ptr) - 1):
@@ -104,7 +104,7 @@ def _differences(
             x0, x1 = x[i, 0], x[i, 1]
             s0, s1 = g * x0, g * x1
             for u in range(ptr[i], ptr[i + 1]):
-                j, v = col[u], np.float64(val[u])
+                j, v = col[u], val[u]
                 s0 += v * (x0 - x[j, 0])
                 s1 += v * (x1 - x[j, 1])
             out[i, 0] = s0
@@ -114,7 +114,7 @@ def _differences(
         for k in range(r):
             row[k] = g * mine[k]
         for u in range(ptr[i], ptr[i + 1]):
-            other, v = x[col[u]], np.float64(val[u])
+            other, v = x[col[u]], val[u]
             for k in range(r):
                 row[k] += v * (mine[k] - other[k])
 
@@ -179,13 +179,13 @@ def solve(
     tail: Ints,
     head: Ints,
     kappa: Floats,
-    rhs: Floats,
+    rhs: Reals,
     *,
     ground: Floats | None = None,
     reduction: float,
     max_iter: int = 30,
     pool: Executor | None = None,
-) -> Floats:
+) -> Reals:
     """Solve until ‖residual‖² ≤ reduction · ‖rhs‖² or for ``max_iter`` iterations.
 
     Many columns are solved in two halves, one of them in ``pool`` if there is one. κ is rounded to
@@ -196,11 +196,12 @@ def solve(
         return np.zeros_like(rhs)
     steps, last, extra, strongest = _levels(n, tail, head, kappa, ground)
     A = steps[0].A if steps else last
+    extra = extra.astype(rhs.dtype, copy=False)
 
-    def part(B: Floats) -> Floats:
+    def part(B: Reals) -> Any:
         return conjugate_gradients(
             lambda P, out: _differences(A.ptr, A.col, A.val, extra, P, out),
-            lambda R: _cycle(steps, last, R.astype(np.float32)),
+            lambda R: _cycle(steps, last, R.astype(np.float32, copy=False)),
             B,
             lambda first: reduction * first,
             max_iter,

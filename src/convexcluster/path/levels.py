@@ -11,12 +11,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
 from ..graph import components
 from ..loops.levels import add_rows, contract_edges, lift_duals, lower_duals
-from ..loops.sweeps import set_points
+from ..loops.sweeps import Reals, clip_into, set_points
 from ..partition import first
 from ..problem import Floats, Ints
 
@@ -133,6 +134,20 @@ class Level:
     def refresh(self) -> None:
         """A = M⁻¹(MZ − DᵀΛ)."""
         set_points(self.tail, self.head, self.MZ, self.inv_mass, self.Lam, self.A)
+
+    def rough(self, c: Floats, many: float) -> tuple[Duals, Reals, Reals]:
+        """Duals to work on, c and 1/m in their precision: single if there are ``many`` numbers."""
+        if self.cost <= many:
+            return self.duals, c, self.inv_mass
+        single: Any = (x.astype(np.float32) for x in (self.Lam, self.A, c, self.inv_mass))
+        Lam, A, own_c, inv_mass = single
+        return Duals(Lam, A), own_c, inv_mass
+
+    def take(self, duals: Duals, c: Floats) -> None:
+        """Take over duals of :meth:`rough`, feasible in double precision."""
+        if duals is not self.duals:
+            clip_into(duals.Lam, c, self.Lam)
+            self.refresh()
 
     def contract(self, labels: Ints, count: int) -> Level:
         """Return the level whose nodes are the ``labels``, and link this one to it."""

@@ -18,12 +18,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..loops.levels import add_rows
-from ..numerics import multigrid
+from ..loops.sweeps import dual_loss
 from ..numerics.axes import gram_axes, leading_axes
-from ..problem import Floats
+from ..problem import Floats, Ints
 from .levels import Level
-from .top import WIDE
+from .route import correct
+from .top import WIDE, measure
 
 # The share of the dimensions that may be left for a rotation to pay, which costs a pass over all
 # duals. Half: sweeps run in twice the dimensions that they need. At 0.9: many rotations that save
@@ -80,6 +80,7 @@ def span(top: Level) -> Floats | None:
 def freeze(
     base: Level,
     top: Level,
+    node: Ints,
     inside: np.ndarray,
     c: Floats,
     allowed: float,
@@ -87,8 +88,9 @@ def freeze(
 ) -> Frozen | None:
     """Find the span of the means of ``top`` and route what samples differ by across its complement.
 
-    ``inside`` marks the edges of ``base`` within nodes of ``top``. Returns None if a rotation does
-    not pay or would cost too much of the allowed gap.
+    ``node`` is the node of ``top`` that holds each sample, and ``inside`` marks the edges of
+    ``base`` within nodes. Returns None if a rotation does not pay or would cost too much of the
+    allowed gap.
     """
     r = base.MZ.shape[1]
     if r <= LOW:
@@ -98,27 +100,15 @@ def freeze(
     if Q.shape[1] > WORTH * r:
         return None
     edges = np.flatnonzero(inside)
-    tail, head = base.tail[edges], base.head[edges]
-    across = base.Lam[edges] @ N
-    rest = base.MZ @ N
-    add_rows(rest, tail, -across)
-    add_rows(rest, head, across)
-    residual = 0.5 * float((rest**2 * base.inv_mass[:, None]).sum())
-    kept = ((base.Lam[edges] @ Q) ** 2).sum(axis=1)
-    room = np.sqrt(np.maximum(c[edges] ** 2 - kept, 0.0))
-    if residual > 0.1 * FROZEN * allowed:
-        slack = 1 - np.sqrt((across**2).sum(axis=1)) / np.maximum(room, 1e-300)
-        kappa = base.w[edges] * np.maximum(slack, 0.02)
-        y = multigrid.solve(base.n, tail, head, kappa, rest, reduction=0.01, pool=pool)
-        flow = across + kappa[:, None] * (y[tail] - y[head])
-        norms = np.sqrt((flow**2).sum(axis=1))
-        flow *= np.minimum(1.0, room / np.maximum(norms, 1e-300))[:, None]
-        change = flow - across
-        add_rows(rest, tail, -change)
-        add_rows(rest, head, change)
-        across, residual = flow, 0.5 * float((rest**2 * base.inv_mass[:, None]).sum())
-    if residual > FROZEN * allowed:
+    ends, Lam = (base.tail[edges], base.head[edges]), base.Lam[edges]
+    across = Level.of(*ends, base.w[edges], base.masses, base.MZ @ N, Lam @ N)
+    across.refresh()
+    room = np.sqrt(np.maximum(c[edges] ** 2 - ((Lam @ Q) ** 2).sum(axis=1), 0.0))
+    none = np.zeros((top.n, N.shape[1]))  # the means have nothing across N
+    found = measure(across, room, node, none)
+    found = correct(across, room, found, FROZEN * allowed, pool)
+    if found.fit > FROZEN * allowed:
         return None
     used = np.zeros(len(base.tail))
-    used[edges] = (across**2).sum(axis=1)
-    return Frozen(Q, used, residual)
+    used[edges] = (across.Lam**2).sum(axis=1)
+    return Frozen(Q, used, dual_loss(across.masses, across.A))

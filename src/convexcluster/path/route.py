@@ -13,6 +13,7 @@ what it leaves.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import replace
 
@@ -29,8 +30,9 @@ from ..loops.routing import (
     stretch,
     subgraph,
 )
-from ..loops.sweeps import DAMPED, sweep
+from ..loops.sweeps import DAMPED, dual_loss, sweep
 from ..numerics import multigrid
+from ..partition import canonical
 from ..problem import Floats, Ints
 from .halves import HALVED_EDGES, second_half, side_by_side
 from .levels import Level
@@ -84,6 +86,11 @@ POLISH_ROUNDS = 4
 # The share of the residual that a round may leave for another round to follow. Half: rounds are
 # given up that would have saved an opening. Near 1: rounds that do not reach the goal.
 POLISH_GAIN = 0.8
+
+# Numbers of Λ above which flows inside clusters are worked on in single precision: the gap is taken
+# in double, and passes over so many are bound by memory. A graph that is opened is solved in
+# double: in single precision one γ of 100,000 samples ended above its tolerance.
+MANY = 4e6
 
 # Share of the goal that clusters may hold together and still be left alone. Half: more clusters
 # are worked on for a residual that does not count. Twice: the others must do better than they can,
@@ -199,18 +206,58 @@ def marked_halves(level: Level, labels: Ints, marked: np.ndarray) -> list[np.nda
 def polish_inside(
     level: Level, c: Floats, clusters: Clusters, goal: float, pool: Executor | None = None
 ) -> Clusters:
-    """Sweeps with momentum inside the clusters that carry the residual.
+    """Sweeps with momentum inside the clusters that carry the residual."""
 
-    In the points a − C the residual is the dual's own loss ½ Σ m‖a − C‖², so that the loop of the
-    top level serves here as well.
+    def task(part: Level, own_c: Floats, labels: Ints, stop: float) -> None:
+        accelerate(part, own_c, stop, POLISH_PASSES, many=MANY)
+
+    return _apart(level, c, clusters, goal, task, pool)
+
+
+def electrical_step(
+    level: Level, c: Floats, clusters: Clusters, goal: float, pool: Executor | None = None
+) -> Clusters:
+    """One electrical step with the sweeps that follow it."""
+
+    def task(part: Level, own_c: Floats, labels: Ints, stop: float) -> None:
+        duals, tight, inv_mass = part.rough(own_c, MANY)
+        kappa = conductances(tight, part.w, part.every, duals.Lam, LEAST_CONDUCTANCE)
+        balanced = cluster_means(part.masses, part.A, labels, int(labels.max()) + 1)
+        rhs = part.masses[:, None] * (part.A - balanced[labels])  # within reach of flows
+        rhs = rhs.astype(duals.A.dtype, copy=False)
+        ends = part.tail, part.head
+        y = multigrid.solve(part.n, *ends, kappa, rhs, reduction=SYSTEM_TOL)
+        del rhs
+        push(*ends, tight, inv_mass, kappa.astype(y.dtype, copy=False), y, duals.Lam, duals.A)
+        damp = duals.A.dtype.type(DAMPED)
+        for _ in range(0, AFTER_PASSES, 2):
+            if dual_loss(part.masses, duals.A) <= stop:
+                break
+            sweep(*ends, tight, inv_mass, duals.A, duals.Lam, part.every, 2, damp)
+        part.take(duals, own_c)
+
+    return _apart(level, c, clusters, goal, task, pool)
+
+
+def _apart(
+    level: Level,
+    c: Floats,
+    clusters: Clusters,
+    goal: float,
+    task: Callable[[Level, Floats, Ints, float], None],
+    pool: Executor | None,
+) -> Clusters:
+    """Run ``task(part, c, labels, stop)`` on the clusters that carry the residual; undo harm.
+
+    In the points a − C the residual is the dual's own loss ½ Σ m‖a − C‖², so that the loops of the
+    top level serve here as well. Each task brings the loss of its half to ``stop`` if it can.
     """
     labels, center = clusters.labels, clusters.center
     by_cluster = residuals(level.masses, level.A, labels, center)
     marked = heavy(by_cluster, LIGHT * goal)
-    rest = float(by_cluster[~marked].sum())
-    carried = float(by_cluster[marked].sum())
+    rest, carried = float(by_cluster[~marked].sum()), float(by_cluster[marked].sum())
 
-    def one(half: np.ndarray) -> tuple[Ints, Ints, Level, float]:
+    def one(half: np.ndarray) -> tuple[Ints, Ints, Level]:
         nodes, inside, tail, head = subgraph(level.tail, level.head, labels, half)
         masses, Lam = level.masses[nodes], level.Lam[inside]
         shifted = masses[:, None] * (level.A[nodes] - center[labels[nodes]])
@@ -219,53 +266,18 @@ def polish_inside(
         part = Level.of(tail, head, level.w[inside], masses, shifted, Lam)
         part.refresh()
         share = float(by_cluster[half].sum()) / carried
-        return (
-            nodes,
-            inside,
-            part,
-            accelerate(part, c[inside], share * (goal - rest), POLISH_PASSES),
-        )
+        task(part, c[inside], canonical(labels[nodes]), share * (goal - rest))
+        return nodes, inside, part
 
     jobs = [(half,) for half in marked_halves(level, labels, marked)]
     found = side_by_side(pool, one, jobs)
-    left = rest + sum(loss for *_, loss in found)
+    left = rest + sum(dual_loss(part.masses, part.A) for *_, part in found)
     if left < clusters.fit:
-        for nodes, inside, part, _ in found:
+        for nodes, inside, part in found:
             level.Lam[inside] = part.Lam
             level.A[nodes] = part.A + center[labels[nodes]]
         clusters = replace(clusters, fit=left)
     return clusters
-
-
-def electrical_step(
-    level: Level, c: Floats, clusters: Clusters, goal: float, pool: Executor | None = None
-) -> Clusters:
-    """One electrical step with the sweeps that follow it; undone if it did harm."""
-    labels, center = clusters.labels, clusters.center
-    by_cluster = residuals(level.masses, level.A, labels, center)
-    marked = heavy(by_cluster, LIGHT * goal)
-    balanced = cluster_means(level.masses, level.A, labels, len(center))  # within reach of flows
-    ends = level.tail, level.head
-
-    def one(half: np.ndarray) -> tuple[Ints, Ints, Floats, Floats]:
-        nodes, inside, tail, head = subgraph(*ends, labels, half)
-        kappa = conductances(c, level.w, inside, level.Lam, LEAST_CONDUCTANCE)
-        rhs = level.masses[nodes, None] * (level.A[nodes] - balanced[labels[nodes]])
-        y = multigrid.solve(len(nodes), tail, head, kappa, rhs, reduction=SYSTEM_TOL)
-        kept = nodes, inside, level.Lam[inside], level.A[nodes]
-        push(*ends, c, level.inv_mass, inside, tail, head, kappa, y, level.Lam, level.A)
-        return kept
-
-    jobs = [(half,) for half in marked_halves(level, labels, marked)]
-    kept = side_by_side(pool, one, jobs)
-    parts = [inside for _, inside, _, _ in kept]
-    left = sweep_inside(level, c, labels, center, parts, goal, AFTER_PASSES, pool)
-    before = float(by_cluster.sum())
-    if left > before:
-        for nodes, inside, Lam, A in kept:
-            level.Lam[inside], level.A[nodes] = Lam, A
-        left = before
-    return replace(clusters, fit=left)
 
 
 def heavy(by_cluster: Floats, keep: float) -> np.ndarray:

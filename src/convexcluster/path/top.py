@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..graph import components
 from ..loops.clusters import cluster_means, fuse, gap_parts
-from ..loops.sweeps import DAMPED, clip_into, dual_loss, momentum, sweep
+from ..loops.sweeps import DAMPED, dual_loss, momentum, sweep
 from ..numerics.gradients import nesterov
 from ..partition import canonical, first
 from ..problem import Floats, Ints, Problem
@@ -173,24 +172,23 @@ def solve_top(
     pool: Executor | None = None,
     apart: Bools | None = None,
     most: int | None = None,
+    least: int = 0,
 ) -> Clusters:
     """Sweep with momentum until the gap of the level is below ``target``.
 
     Nesterov's momentum over turns of sweeps, started again whenever the dual falls. On large levels
     the sweeps run in single precision, which also tells when to take the gap in double. Edges that
-    are ``apart`` do not fuse; after ``most`` passes the gap is left as it is.
+    are ``apart`` do not fuse; after ``most`` passes the gap is left as it is; ``least`` passes are
+    made before sweeps are given up.
     """
     found = clusters_of(level, c, apart=apart)
     if found.gap <= target or len(c) == 0:
         return found
-    single = level.cost > SINGLE
-    kind: Any = np.float32 if single else np.float64
-    rough = Duals(level.Lam.astype(kind, copy=False), level.A.astype(kind, copy=False))
-    given: tuple[Any, ...] = c, level.inv_mass
-    given = *(x.astype(kind, copy=False) for x in given), rough.A, rough.Lam
-    last = rough.Lam.copy()
+    rough, *tight = level.rough(c, SINGLE)
+    single, kind = rough is not level.duals, rough.A.dtype.type
+    given, last = (*tight, rough.A, rough.Lam), rough.Lam.copy()
     t, loss, passes, check = 1.0, np.inf, 0, TURN
-    limit = most or max(MAX_PASSES, int(MAX_PASSES * CALLS / (1 + level.cost)))
+    limit = most or max(MAX_PASSES, least, int(MAX_PASSES * CALLS / (1 + level.cost)))
     while passes < limit:
         over_halves(level, sweep, pool, *given, after=(TURN, kind(DAMPED)))
         passes += TURN
@@ -247,25 +245,25 @@ def newton(level: Level, c: Floats, target: float, found: Clusters) -> Clusters:
 
 def _in_double(level: Level, c: Floats, rough: Duals, apart: Bools | None) -> Clusters:
     """Take over duals of single precision, feasible in double; ``rough.A`` becomes their points."""
-    clip_into(rough.Lam, c, level.Lam)
-    level.refresh()
+    level.take(rough, c)
     rough.A[:] = level.A
     return clusters_of(level, c, apart=apart)
 
 
-def accelerate(level: Level, c: Floats, stop: float, passes: int) -> float:
+def accelerate(level: Level, c: Floats, stop: float, passes: int, many: float) -> None:
     """Sweeps with momentum until the dual's loss ½ Σ m‖a‖² is at most ``stop``.
 
-    Gives up when a turn gains less than SLOW; returns the loss.
+    Gives up when a turn gains less than SLOW. With ``many`` numbers it runs in single precision.
     """
-    given = level.tail, level.head, c, level.inv_mass, level.A, level.Lam
-    last, t, loss = level.Lam.copy(), 1.0, dual_loss(level.masses, level.A)
+    rough, *tight = level.rough(c, many)
+    given, kind = (level.tail, level.head, *tight, rough.A, rough.Lam), rough.A.dtype.type
+    last, t, loss = rough.Lam.copy(), 1.0, dual_loss(level.masses, rough.A)
     for _ in range(0, passes, TURN):
-        sweep(*given, level.every, TURN, np.float64(DAMPED))
-        now = dual_loss(level.masses, level.A)
+        sweep(*given, level.every, TURN, kind(DAMPED))
+        now = dual_loss(level.masses, rough.A)
         if now <= stop or now > (1 - SLOW) * loss:
-            return now
+            break
         loss = now
         t, beta = nesterov(t)
-        momentum(*given, last, level.every, np.float64(beta))
-    return dual_loss(level.masses, level.A)
+        momentum(*given, last, level.every, kind(beta))
+    level.take(rough, c)

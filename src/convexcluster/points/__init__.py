@@ -7,12 +7,14 @@ from .expand import expand_graph, expand_path, expand_tree
 from .links import check_groups, link
 from .passes import cut_finer, make_cells
 from .points import Points
+from .sure import RowLabels
 from .vote import Vote
 
 __all__ = [
     "CoarseningError",
     "Merged",
     "Points",
+    "RowLabels",
     "Vote",
     "check_groups",
     "check_sample_weight",
