@@ -1,5 +1,7 @@
 """Valleys of the density: loops against plain twins, and what no harmless change may alter."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
@@ -243,16 +245,16 @@ def test_many_valleys_stand_together_where_one_would_not():
     assert adjusted_rand_score(y, labels) > 0.6
 
 
-def test_the_level_of_many_is_the_law_of_chance_peaks():
-    scale = at_scale(Landscape.of(touching(3, 3.5, 900, 1)[0], np.ones(900)), 45)
-    chance = 900 / 45 / 3
-    b = np.arange(1, len(scale.heights) + 1)
-    levels = np.sqrt(np.maximum(1 - np.log(b) / np.log(chance), 0.25))
-    above = (scale.heights[::-1] / levels).max()
-    together = scale.together()
-    b = int((together.heights >= above - 1e-12).sum())  # as many as are most above their level
-    assert together.heights[-b] == pytest.approx(above)
-    assert (together.heights * levels[b - 1]) == pytest.approx(scale.heights)
+@pytest.mark.parametrize("alone", [0, 2])
+def test_the_level_of_many_is_the_law_of_chance_peaks(alone):
+    """Three of .7 are above √(1 − log 3/log m) = .67 for m = n/3K = 7.4; one or two are not."""
+    scale = at_scale(Landscape.of(touching(3, 3.5, 1_000, 1)[0], np.ones(1_000)), 45)
+    level = np.sqrt(1 - np.log(3) / np.log(1_000 / 45 / 3))
+    for several, stand in ((0.7, True), (0.6, False)):
+        heights = np.sort(np.r_[np.full(3, several), np.full(alone, 3.0), 0.1])
+        found = replace(scale, heights=heights).together()
+        assert found.heights == pytest.approx(heights / (level if stand else 1.0))
+        assert (found.heights > 1).sum() == alone + (3 if stand else 0)
 
 
 def test_modes_of_a_coarse_scale_do_not_cut_across_arms():

@@ -203,7 +203,8 @@ def valleys(
         for coarser in scales[t + 1 : t + 1 + CONFIRM]:
             scales[t] = scales[t].confirmed(coarser)
     found, crowd = clearest(scales), clearest([scale.together() for scale in scales])
-    if found and crowd and crowd.count > found.count and agree(crowd, found):
+    # one more is not several, and would have to stand alone
+    if found and crowd and crowd.count > found.count + 1 and agree(crowd, found):
         found = crowd
     if n_clusters is None or (found and found.count == n_clusters):
         return found
@@ -263,11 +264,15 @@ class Scale:
         return replace(self, ends=self.ends[order], heights=heights[order])
 
     def together(self) -> Scale:
-        """Heights in units of the level of several, for as many as are most above it."""
-        ranks = np.arange(1, len(self.heights) + 1)
+        """Heights in units of the level of several, for as many as are most above it.
+
+        Valleys that stand alone are none of chance, and do not count among the several.
+        """
+        faint = self.heights[self.heights <= 1.0][::-1]
+        b = np.arange(1, len(faint) + 1)
         places = np.log(max(self.places, 2.0))
-        levels = np.sqrt(np.maximum(1.0 - np.log(ranks) / places, MANY**2))
-        above = self.heights[::-1] / levels
+        levels = np.sqrt(np.maximum(1.0 - np.log(b) / places, MANY**2))
+        above = faint / levels
         level = float(levels[np.argmax(above)]) if above.max(initial=0.0) > 1.0 else 1.0
         return replace(self, heights=self.heights / level)
 
