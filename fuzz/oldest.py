@@ -31,8 +31,8 @@ def main() -> None:
     """Print one requirement a line."""
     project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())
     given = list(project["project"]["dependencies"])
-    for extra in ("cli", "plot", "report", "dask", "bench"):
-        given += project["project"]["optional-dependencies"][extra]
+    for extra in project["project"]["optional-dependencies"].values():
+        given += extra
     given += project["dependency-groups"]["test"]
     print("\n".join(sorted({line for line in map(oldest, given) if line})))
 

@@ -111,7 +111,7 @@ def homes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str,
 
 def openml(number: int, name: str, header: list[tuple[str, str]], rows: list[str]) -> dict:
     """What OpenML answers about a set whose last column is the class."""
-    api, file = "https://www.openml.org/api/v1/json/data/", f"https://www.openml.org/f/{name}.arff"
+    file = f"https://www.openml.org/f/{name}.arff"
     attributes = [f"@attribute {column} {kind}" for column, kind in header]
     arff = "\n".join([f"@relation {name}", *attributes, "@data", *rows]).encode()
     features = [
@@ -138,12 +138,18 @@ def openml(number: int, name: str, header: list[tuple[str, str]], rows: list[str
     about |= {"md5_checksum": hashlib.md5(arff).hexdigest(), "default_target_attribute": "Class"}
     size = {"name": "NumberOfInstances", "value": str(len(rows))}
     qualities = {"data_qualities": {"quality": [size]}}
-    return {
-        f"{api}{number}": json.dumps({"data_set_description": about}).encode(),
-        f"{api}features/{number}": json.dumps({"data_features": {"feature": features}}).encode(),
-        f"{api}qualities/{number}": json.dumps(qualities).encode(),
-        file: arff,
+    answers = {
+        f"{number}": json.dumps({"data_set_description": about}).encode(),
+        f"features/{number}": json.dumps({"data_features": {"feature": features}}).encode(),
+        f"qualities/{number}": json.dumps(qualities).encode(),
     }
+    # scikit-learn asks www since 1.9 and api before, 1.6 for the number of the file too
+    pages = {
+        f"https://{host}.openml.org/api/v1/json/data/{path}": answer
+        for host in ("www", "api")
+        for path, answer in answers.items()
+    }
+    return pages | {file: arff, f"https://api.openml.org/data/v1/download/{number}": arff}
 
 
 def lines(X: np.ndarray, y: np.ndarray) -> list[str]:

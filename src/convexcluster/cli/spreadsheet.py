@@ -51,7 +51,11 @@ def read_xlsx(content: Path | bytes, source: Input) -> Raw:
     names, nameless = unnamed(names)
     frame = table.iloc[int(header) :].reset_index(drop=True).set_axis(names, axis=1)
     missing = {*MISSING, *source.missing}
-    frame = frame.map(lambda cell: None if isinstance(cell, str) and cell in missing else cell)
+    frame = frame.apply(
+        lambda column: column.map(
+            lambda cell: None if isinstance(cell, str) and cell in missing else cell
+        )
+    )
     found: dict[str, Any] = {"format": "xlsx", "sheet": sheet, "header": header}
     if len(sheets) > 1:
         found["other_sheets"] = [other for other in sheets if other != sheet]

@@ -152,7 +152,8 @@ def along_paths(D: Samples, name: str = "X") -> Floats:
             f"column {pairs.col[at]}"
         )
     _check_diagonal(pairs.diagonal(), float(pairs.data.max(initial=0.0)), name)
-    there = sparse.csr_array(pairs)
+    i, j = pairs.row.astype(np.int32), pairs.col.astype(np.int32)  # paths of SciPy 1.13 need it
+    there = sparse.csr_array((pairs.data, (i, j)), shape=(n, n))
     stored = sparse.csr_array((np.ones(there.nnz), there.indices, there.indptr), shape=(n, n))
     apart = abs(there - there.T).multiply(stored).multiply(stored.T)
     if apart.nnz and apart.max() > ASYMMETRY * pairs.data.max():
