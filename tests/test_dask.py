@@ -72,6 +72,24 @@ def test_a_sum_of_kernels(client):
         KernelConvexClustering(feature_weights=[1, 2], **options).fit(rows)
 
 
+def made_block(b):
+    rng = np.random.default_rng(b)
+    y = np.arange(500) % 2
+    return np.column_stack([9.0 * y[:, None] + rng.normal(size=(500, 2)), y])
+
+
+def test_blocks_that_are_made_and_cut_on_the_workers(client):
+    """Optimised graphs give such blocks other names in every pass, which workers do not find."""
+    delayed = pytest.importorskip("dask").delayed(made_block)
+    parts = [array.from_delayed(delayed(b), (500, 3), np.float64) for b in range(4)]
+    rows = ClusterRows(array.concatenate(parts, axis=0)[:, :2], client)
+    means = []
+    for _ in range(2):
+        total = rows.reduce(lambda block, masses, b: block.sum(axis=0), sum)
+        means += [total / 2000, np.mean(list(rows.parts(lambda block: block.mean(axis=0))), axis=0)]
+    np.testing.assert_allclose(means, np.broadcast_to(means[0], (4, 2)))
+
+
 def test_a_dataframe_gives_the_same(fitted, client):
     pandas, frame = pytest.importorskip("pandas"), pytest.importorskip("dask.dataframe")
     X, _, _, model = fitted

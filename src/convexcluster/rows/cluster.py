@@ -81,9 +81,10 @@ class ClusterRows:
 
     def parts(self, function: Callable[[Floats], np.ndarray]) -> Iterator[np.ndarray]:
         """``function(rows)`` of one block after the other, each computed when it is asked for."""
-        mapped = self.map(function)
-        for k in range(mapped.numblocks[0]):
-            yield self.wait(self.client.compute(mapped.blocks[k]))
+        delayed = need("dask", "dask").delayed
+        constant, run = delayed(function), delayed(_apply, pure=False)
+        for block in self.array.to_delayed(optimize_graph=False).ravel():  # as in reduce
+            yield self.wait(self.client.compute(run(block, constant)))
 
     def wait(self, future: Any) -> Any:
         """The result of a future, or an error in bounded time if the cluster is gone."""
