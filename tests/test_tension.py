@@ -1,5 +1,7 @@
 """Tension of the path: loops against plain twins, its levels, and samples without clusters."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from sklearn.datasets import make_blobs
@@ -213,3 +215,20 @@ def test_the_dimension_does_not_depend_on_units(size):
     X = np.random.default_rng(0).normal(size=(20, 5))
     assert dimension_of(size * X) == pytest.approx(dimension_of(X))
     assert dimension_of(np.full((4, 5), size)) == 1.0
+
+
+def test_of_boundaries_that_do_not_stand_the_longest_held_comes_next(monkeypatch):
+    """A side of ten samples is below its level by more, and yet it is held apart for longer."""
+    import sys
+
+    module = sys.modules["convexcluster.selection.tension"]
+    sizes = [100, 90, 10]
+    atoms = np.repeat(np.arange(3), sizes)
+    pairs, heights = np.array([[0, 1], [1, 2]]), np.array([0.5, 0.6])
+    shares = heights / (HOLD + SMALL / np.array([90.0, 10.0]))
+    assert shares[0] > shares[1]
+    monkeypatch.setattr(module, "_merges", lambda *_: (atoms, pairs, heights, heights))
+    path = SimpleNamespace(masses=np.ones(200), complete=True)
+    found = tension(path, None, 5)
+    assert sorted(np.bincount(found.labels(2))) == [10, 190]
+    assert found.heights[:2] == pytest.approx(sorted(shares)[::-1])  # as sure as before

@@ -91,9 +91,8 @@ SMALL = 5_000
 # At this bound both take as long for 16 columns; at ten times it a factor takes three times as long
 # as gradients, at a tenth of it a quarter.
 BAND_WORK = 3e10
-# b²/n up to which a graph is one of points in the plane, at 2 to 7; in space it is 60 and more. In
-# the plane a factor of 100,000 samples takes a tenth of the time of gradients. Half leaves out wide
-# sets of points; at four times it would take in space, where a factor of 50,000 takes longer.
+# b²/n up to which a graph is taken for one of points in the plane, where it was 2 to 7; in space it
+# was 60 and more. The bound lies between them, and nearer to the plane.
 FLAT_BAND = 16.0
 
 

@@ -48,8 +48,8 @@ LEVEL_COST = 12
 TOP_SHARE = 0.25
 
 # Passes over level 0 whose work sweeps over the top may take before they are given up: what the top
-# leaves, clusters are opened for, at many times that. At 0 one γ of 100,000 samples stayed a tenth
-# above its tolerance. Twice: a top that sweeps cannot solve costs as much as routing.
+# leaves, clusters are opened for, at many times that. At 0 one γ of 100,000 samples stayed above
+# its tolerance; how much more would still pay was not measured.
 TOP_PASSES = 10
 
 # Share of the allowed gap left unused, for the round-off between the estimate of a step and its

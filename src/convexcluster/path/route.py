@@ -89,7 +89,8 @@ POLISH_GAIN = 0.8
 
 # Numbers of Λ above which flows inside clusters are worked on in single precision: the gap is taken
 # in double, and passes over so many are bound by memory. A graph that is opened is solved in
-# double: in single precision one γ of 100,000 samples ended above its tolerance.
+# double, to be safe: with it in single precision one γ of 100,000 samples ended above its
+# tolerance, and other things had changed too.
 MANY = 4e6
 
 # Share of the goal that clusters may hold together and still be left alone. Half: more clusters
