@@ -202,10 +202,13 @@ def test_changes_are_harmless(name, d):
 def test_a_page_counts_what_is_right():
     case = next(cases(SHORT))
     good = {"k": 2, "classes": 2, "ari": 1.0, "ami": 1.0, "verdict": "structure"}
-    rows = [(case, good | {"confidence": 0.95}), (case, good | {"k": 3, "confidence": 0.5})]
+    good |= {"confidence": 0.95, "interval": False, "whole": True}
+    rows = [(case, good), (case, good | {"k": 3, "confidence": 0.5, "interval": True})]
     text = page([*rows, (case, {"failed": "ValueError: no"})], "header")
     assert "| separable groups | 1 of 3 (33.3%) |" in text
     assert "| ARI ≥ 0.9: confidence ≥ 0.9 | 1 of 2 (50.0%) |" in text
+    assert "| right: proved for an interval of γ | 0 of 1 (0.0%) |" in text
+    assert "| right: proved at least at one γ | 1 of 1 (100.0%) |" in text
     assert "ValueError: no" in text
 
 

@@ -74,6 +74,8 @@ def fitted(X: np.ndarray, y: np.ndarray | None = None, **settings: Any) -> Figur
         "ami": found.ami,
         "verdict": str(model.selection_.verdict),
         "confidence": float(model.selection_.confidence),
+        "interval": model.certificate_.gamma_interval is not None,
+        "whole": model.certificate_.partition == "certified",
     }
 
 

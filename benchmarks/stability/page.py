@@ -37,7 +37,7 @@ def page(rows: Rows, header: str) -> str:
         exact (noise: one cluster; changes: every sample stays in its cluster). Background, uniform
         in the box of the data, is not scored. Every group has at least 15 samples. *Samples
         changed* is the mean share of samples that are in another cluster, and in brackets the
-        greatest of any data set."""
+        greatest of any data set. *Proved* counts right answers alone, of data with clusters."""
     )
     lines += ["```", header, "```", "", *shares(rows), *the_table(rows), *failures(rows)]
     return "\n".join(lines).rstrip() + "\n"
@@ -64,6 +64,10 @@ def shares(rows: Rows) -> list[str]:
         found.append([f"confidence ≥ {SURE}: ARI ≥ {GOOD}", _of([f["ari"] >= GOOD for f in sure])])
         confident = _of([f["confidence"] >= SURE for f in good])
         found.append([f"ARI ≥ {GOOD}: confidence ≥ {SURE}", confident])
+    exact = [f for f in told if right(f)]
+    if exact:
+        found.append(["right: proved for an interval of γ", _of([f["interval"] for f in exact])])
+        found.append(["right: proved at least at one γ", _of([f["whole"] for f in exact])])
     return ["## In short", "", *table(["figure", "share"], found)] if found else []
 
 
