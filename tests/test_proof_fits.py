@@ -9,7 +9,10 @@ from sklearn.datasets import load_wine, make_blobs, make_moons
 from sklearn.preprocessing import scale
 
 from convexcluster import ConvexClustering, KernelConvexClustering, Problem, load, solve
-from convexcluster.certificate.claims import TELLS
+from convexcluster.certificate import Certificate
+from convexcluster.certificate.claims import TELLS, claimed, prove_labels
+from convexcluster.certificate.space import Space
+from convexcluster.graph import Graph
 from convexcluster.partition import canonical, fused, means
 from convexcluster.solvers import prove
 
@@ -37,6 +40,29 @@ def test_an_interval_is_that_of_the_exact_optimum():
         if gamma == model.gamma_:
             exact = means(best.A, np.ones(200), model.labels_)
             np.testing.assert_allclose(model.centroids_, exact, atol=1e-6)
+
+
+def test_clusters_that_are_each_fused_may_be_one_together():
+    """Two pairs of a chain, at a γ at which the optimum has joined them."""
+    Z, edges, weights = (
+        np.array([[0.0], [1.0], [0.9], [1.9]]),
+        np.array([[0, 1], [1, 2], [2, 3]]),
+        np.ones(3),
+    )
+    labels, gamma = np.array([0, 0, 1, 1]), 100.0
+    best = solve(Z, edges, weights, gamma, tol=1e-10)
+    assert fused(best.A, edges).max() == 0
+    space, graph = Space.of_coordinates(Z), Graph(edges, weights)
+    claim = prove_labels(space, graph, np.ones(4), labels, gamma=gamma, movable=False)
+    assert claim.clusters.all()
+    assert not claim.whole
+    unsure = Certificate(1.0, 1.0, 1.0, "not certified: the gap is too wide", 0.0, 0.0)
+    said = claimed(unsure, claim, None, labels, np.ones(4, dtype=int), gamma)
+    assert "exactly" not in said.statement
+    assert said.statement == (
+        "At γ = 100 each of the 2 clusters is fused in the exact optimum, perhaps with others."
+    )
+    assert said.partition != "certified"
 
 
 def test_coefficients_make_the_centroids():

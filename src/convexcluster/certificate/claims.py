@@ -308,7 +308,8 @@ def _sentence(
         upto = f" up to {high:.4g}" if np.isfinite(high) else " on"
         return f"for every γ from {low:.4g}{upto} the exact optimum {these}"
     at = f"at γ = {gamma * unit:.4g}"
-    if clusters.all():
+    certified = certificate.partition == "certified" or (claim is not None and claim.whole)
+    if certified or (k == 1 and clusters[0]):  # several that are each fused may be one together
         return f"{at} the exact optimum {these}"
     several = clusters & (np.bincount(labels, rows) > 1)
     alone, core = int(rows[several[labels]].sum()), int(rows[inside].sum())
@@ -321,10 +322,14 @@ def _sentence(
         )
         return f"{at} {found}; {core} of {n} samples lie in the core of their label"
     if alone:
+        if clusters.all():
+            return (
+                f"{at} each of the {k} clusters is fused in the exact optimum, perhaps with others"
+            )
         verb = "is" if several.sum() == 1 else "are"
         return (
-            f"{at} {several.sum()} of the {k} clusters {verb} proved to be whole in the exact "
-            f"optimum, with {alone} of {n} samples"
+            f"{at} {several.sum()} of the {k} clusters {verb} proved to be fused in the exact "
+            f"optimum, perhaps with others, with {alone} of {n} samples"
         )
     if certificate.relative_radius <= TELLS:
         return (
