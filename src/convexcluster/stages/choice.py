@@ -63,7 +63,8 @@ def find_valleys(
         return None
     k = settings.n_clusters
     mass, least = in_rows(points, settings)
-    found = valleys(points.X, points.masses / mass, k, least, settings.threads)
+    checked = len(points) <= FEW_POINTS and points.X.shape[1] > 1
+    found = valleys(points.X, points.masses / mass, k, least, settings.threads, checked)
     if found is None:
         return None
     if links is not None:
