@@ -287,6 +287,20 @@ def test_waves_do_not_fall_into_pieces(seed):
     assert adjusted_rand_score(y, labels) > 0.95
 
 
+@pytest.mark.parametrize("seed", [4, 6])
+def test_where_no_valley_stands_alone_the_path_is_asked_of_many_samples_too(seed):
+    """Two draws of four rings whose faint valleys stand together; in others the path fails too."""
+    rng = np.random.default_rng(seed)
+    y = np.repeat([0, 1, 2, 3], [120, 240, 360, 480])
+    a, r = rng.uniform(0, 2 * np.pi, len(y)), 1.0 + y
+    X = np.column_stack([r * np.cos(a), r * np.sin(a)]) + 0.1 * rng.normal(size=(len(y), 2))
+    found = valleys(X, np.ones(len(X)))
+    assert found.together
+    assert found.count > 20
+    labels = KernelConvexClustering(certify=False).fit_predict(X)
+    assert adjusted_rand_score(y, labels) > 0.9
+
+
 def test_modes_of_a_coarse_scale_do_not_cut_across_arms():
     X, _ = make_spirals(2, n_per_arm=950, random_state=3)
     rng = np.random.default_rng(3)

@@ -207,7 +207,7 @@ def valleys(
             scales[t] = scales[t].confirmed(coarser)
     found, crowd = clearest(scales), clearest([scale.together() for scale in scales])
     if found and crowd and several(crowd, found, checked):
-        found = crowd
+        found = replace(crowd, together=found.count == 1)
     if n_clusters is None or (found and found.count == n_clusters):
         return found
     return clearest(scales, n_clusters)
