@@ -23,6 +23,7 @@ from convexcluster.weights.valleys import (
     Landscape,
     agree,
     at_scale,
+    several,
     valleys,
     with_valleys,
 )
@@ -250,11 +251,54 @@ def test_the_level_of_many_is_the_law_of_chance_peaks(alone):
     """Three of .7 are above √(1 − log 3/log m) = .67 for m = n/3K = 7.4; one or two are not."""
     scale = at_scale(Landscape.of(touching(3, 3.5, 1_000, 1)[0], np.ones(1_000)), 45)
     level = np.sqrt(1 - np.log(3) / np.log(1_000 / 45 / 3))
-    for several, stand in ((0.7, True), (0.6, False)):
-        heights = np.sort(np.r_[np.full(3, several), np.full(alone, 3.0), 0.1])
+    for faint, stand in ((0.7, True), (0.6, False)):
+        heights = np.sort(np.r_[np.full(3, faint), np.full(alone, 3.0), 0.1])
         found = replace(scale, heights=heights).together()
         assert found.heights == pytest.approx(heights / (level if stand else 1.0))
         assert (found.heights > 1).sum() == alone + (3 if stand else 0)
+
+
+def chain(*heights):
+    """Boundaries of points in a row, the clearest first from the left."""
+    order = np.argsort(heights)
+    pairs = np.column_stack([order, order + 1])
+    return Boundaries(join(pairs, np.sort(heights), len(heights) + 1), "valleys", 0.7)
+
+
+@pytest.mark.parametrize("checked", [False, True])
+def test_several_valleys_must_stand_out_further_than_those_that_stand_alone(checked):
+    """A curve has ever more valleys; with the path to ask, it is for the path to say so."""
+    alone = chain(1.5, 0.6, 0.6, 0.6, 0.4)  # 2 clusters, 2.5 times as high as the next
+    assert several(chain(3.0, 1.2, 1.2, 1.2, 0.4), alone, checked)  # 3 times
+    assert several(chain(3.0, 1.2, 1.2, 1.2, 0.6), alone, checked) == checked  # 2 times
+    assert not several(chain(3.0, 1.2, 0.1, 0.1, 0.1), alone, checked)  # one more
+    none = chain(0.9, 0.8, 0.7, 0.6, 0.5)
+    assert several(chain(1.2, 1.1, 1.05, 0.9, 0.8), none, checked)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_waves_do_not_fall_into_pieces(seed):
+    """Three curves above each other, of more samples than the path is asked about."""
+    rng = np.random.default_rng(seed)
+    t, y = rng.uniform(-1, 1, 2_100), np.arange(2_100) % 3
+    X = np.column_stack([1.5 * t, 0.3 * np.sin(3 * t) + 0.45 * y])
+    X += 0.05 * rng.normal(size=X.shape)
+    labels = KernelConvexClustering(certify=False).fit_predict(X)
+    assert adjusted_rand_score(y, labels) > 0.95
+
+
+@pytest.mark.parametrize("seed", [4, 6])
+def test_where_no_valley_stands_alone_the_path_is_asked_of_many_samples_too(seed):
+    """Two draws of four rings whose faint valleys stand together; in others the path fails too."""
+    rng = np.random.default_rng(seed)
+    y = np.repeat([0, 1, 2, 3], [120, 240, 360, 480])
+    a, r = rng.uniform(0, 2 * np.pi, len(y)), 1.0 + y
+    X = np.column_stack([r * np.cos(a), r * np.sin(a)]) + 0.1 * rng.normal(size=(len(y), 2))
+    found = valleys(X, np.ones(len(X)))
+    assert found.together
+    assert found.count > 20
+    labels = KernelConvexClustering(certify=False).fit_predict(X)
+    assert adjusted_rand_score(y, labels) > 0.9
 
 
 def test_modes_of_a_coarse_scale_do_not_cut_across_arms():

@@ -30,6 +30,7 @@ class Boundaries:
     beside: float = 1.0  # the level of a boundary beside one that stands
     edges: Ints = field(default_factory=lambda: np.empty((0, 2), dtype=np.int64))
     # (n − 1, 2): neighbours over which the sides meet, for each merge; empty if not known
+    together: bool = False  # whether boundaries stand by their number only, and none alone
 
     @cached_property
     def heights(self) -> Floats:

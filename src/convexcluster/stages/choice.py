@@ -63,7 +63,8 @@ def find_valleys(
         return None
     k = settings.n_clusters
     mass, least = in_rows(points, settings)
-    found = valleys(points.X, points.masses / mass, k, least, settings.threads)
+    checked = len(points) <= FEW_POINTS and points.X.shape[1] > 1
+    found = valleys(points.X, points.masses / mass, k, least, settings.threads, checked)
     if found is None:
         return None
     if links is not None:
@@ -72,7 +73,8 @@ def find_valleys(
         return found
     if found.count == 1 if k is None else found.height(int(k)) <= DISTINCT:
         return None
-    if len(points) > FEW_POINTS:
+    # of many samples the path is asked where no valley stands alone: curves have many faint ones
+    if len(points) > FEW_POINTS and not (found.together and k is None):
         return found
     return clearer(points, own, nearest, found, settings, links)
 

@@ -168,6 +168,7 @@ def valleys(
     n_clusters: int | None = None,
     least: float = LEAST,
     jobs: int = 1,
+    checked: bool = False,
 ) -> Boundaries | None:
     """The tree of the scale that shows most clusters, or the given number most clearly.
 
@@ -181,6 +182,8 @@ def valleys(
         Least mass of a cluster.
     jobs : int
         Threads.
+    checked : bool
+        Whether the path is asked too, and decides where it shows clusters as clearly.
 
     Returns
     -------
@@ -203,9 +206,8 @@ def valleys(
         for coarser in scales[t + 1 : t + 1 + CONFIRM]:
             scales[t] = scales[t].confirmed(coarser)
     found, crowd = clearest(scales), clearest([scale.together() for scale in scales])
-    # one more is not several, and would have to stand alone
-    if found and crowd and crowd.count > found.count + 1 and agree(crowd, found):
-        found = crowd
+    if found and crowd and several(crowd, found, checked):
+        found = replace(crowd, together=found.count == 1)
     if n_clusters is None or (found and found.count == n_clusters):
         return found
     return clearest(scales, n_clusters)
@@ -223,6 +225,20 @@ def clearest(scales: list[Scale], n_clusters: int | None = None) -> Boundaries |
         return None
     enough = (*best[:2], FINE_ENOUGH * best[2])
     return next(scale for scale, show in zip(scales, shown) if show >= enough).boundaries
+
+
+def several(crowd: Boundaries, alone: Boundaries, checked: bool = False) -> bool:
+    """Whether the clusters of many valleys together are taken, and not those of valleys alone.
+
+    One more is not several, and would have to stand alone. Where some stand alone, the several must
+    stand out further above what is below them: a curve has ever more valleys, each hardly fainter
+    than the one before, while groups that touch have so many and then none. If the path is asked
+    too (``checked``), how far they stand out is compared with what it shows.
+    """
+    if crowd.count <= alone.count + 1 or not agree(crowd, alone):
+        return False
+    clear = crowd.clarity(crowd.count) > alone.clarity(alone.count)
+    return checked or alone.count == 1 or clear
 
 
 def agree(crowd: Boundaries, alone: Boundaries) -> bool:
