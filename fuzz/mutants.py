@@ -24,6 +24,7 @@ import copy
 import functools
 import gc
 import hashlib
+import inspect
 import json
 import resource
 import signal
@@ -51,6 +52,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     "labels": ("labels", "ward_ties", "selection"),
     "problem": ("solvers", "oracle", "certificate"),
     "points.vote": ("predict", "large"),
+    "estimators.predict": ("predict", "estimators", "units", "views", "large"),
     "certificate": ("certificate", "proof", "recovery", "oracle", "properties", "proof_fits"),
     "fit": FITS,
     "stages": FITS,
@@ -59,6 +61,8 @@ TESTS: dict[str, tuple[str, ...]] = {
 # Processor seconds: of a test that takes part, of all tests of one mutant, and of a mutant that
 # does not end, which counts as noticed. Twice as long finds little more and takes twice the time.
 LONGEST, BUDGET, PATIENCE = 2.0, 5.0, 60
+# Exit code of a child that could not change the code.
+NOT_IN_PLACE = 3
 # Bytes that a mutant may ask for: an array of the wrong shape ends in a MemoryError.
 MEMORY = 8 << 30
 
@@ -209,7 +213,7 @@ def put_in_place(module: str, code: CodeType) -> None:
         for name, value in list(vars(owner).items()):
             function = getattr(value, "fget", getattr(value, "func", value))
             function = getattr(function, "__func__", function)
-            function = getattr(function, "__wrapped__", function)
+            function = inspect.unwrap(function) if callable(function) else function
             key = name if owner is loaded else f"{owner.__name__}.{name}"
             if isinstance(function, FunctionType) and key in new:
                 function.__code__ = new[key]
@@ -234,8 +238,9 @@ class Campaign:
         keep: Callable[[Mutant, str], None],
         seconds: float,
         given: bool,
+        budget: float,
     ) -> None:
-        self.chosen, self.keep, self.given = chosen, keep, given
+        self.chosen, self.keep, self.given, self.budget = chosen, keep, given, budget
         self.until = time.monotonic() + seconds
         every = [SOURCE.joinpath(*name.split(".")) for group in TESTS for name in modules(group)]
         files = [
@@ -326,7 +331,7 @@ class Campaign:
         reached.sort(key=lambda item: (-self.noticed[function][item], self.took[item]))
         tests: list[Any] = []
         for item in reached:
-            if sum(self.took[test] for test in tests) < BUDGET:
+            if sum(self.took[test] for test in tests) < self.budget:
                 tests.append(item)
         if not tests:
             return "unreached"
@@ -356,6 +361,8 @@ class Campaign:
             os.waitpid(pid, 0)
         with os.fdopen(read) as pipe:
             said = pipe.read()
+        if status is not None and os.waitstatus_to_exitcode(status) == NOT_IN_PLACE:
+            raise RuntimeError(f"{mutant.name} could not be put in place")
         return int(said) if said else None if status == 0 else len(tests)
 
     def _run(self, mutant: Mutant, tests: list[Any], write: int) -> None:
@@ -365,7 +372,10 @@ class Campaign:
         resource.setrlimit(resource.RLIMIT_CPU, (PATIENCE, PATIENCE))
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
         self.forget()
-        put_in_place(mutant.module, mutant.code)
+        try:
+            put_in_place(mutant.module, mutant.code)
+        except BaseException:  # nothing was changed: neither noticed nor survived
+            os._exit(NOT_IN_PLACE)
         for number, item in enumerate(tests):
             self.failed = False
             following = tests[number + 1] if number + 1 < len(tests) else None
@@ -405,6 +415,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--module", choices=list(TESTS), action="append")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="length of this slice")
+    parser.add_argument("--budget", type=float, default=BUDGET, help="seconds of tests of each")
     parser.add_argument("--again", action="store_true", help="try the survivors anew")
     parser.add_argument("--tests", nargs="+", default=[], help="by these alone: paths or node ids")
     given = parser.parse_args()
@@ -433,7 +444,7 @@ def main() -> int:
     print(f"{len(sample)} of {len(every)} changes, seed {given.seed}", flush=True)
     chosen = sorted(filter(open_yet, sample), key=lambda mutant: groups.index(mutant.group))
     if chosen:
-        _run_tests(chosen, keep, given.seconds, given.tests)
+        _run_tests(chosen, keep, given)
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for mutant in sample:
         if (mutant.name, mutant.state) in kept:
@@ -448,7 +459,7 @@ def main() -> int:
 
 
 def _run_tests(
-    chosen: list[Mutant], keep: Callable[[Mutant, str], None], seconds: float, tests: list[str]
+    chosen: list[Mutant], keep: Callable[[Mutant, str], None], asked: argparse.Namespace
 ) -> None:
     from hypothesis import Phase, settings
 
@@ -461,9 +472,8 @@ def _run_tests(
     every = {f"tests/test_{name}.py" for mutant in chosen for name in TESTS[mutant.group]}
     given = ["-o", "addopts=", "-p", "no:terminal", "-p", "no:cacheprovider", "-m", "not slow"]
     given += ["-k", "not contract"]  # of scikit-learn: hundreds of fits, none of which is looked at
-    pytest.main(
-        [*given, *(tests or sorted(every))], plugins=[Campaign(chosen, keep, seconds, bool(tests))]
-    )
+    campaign = Campaign(chosen, keep, asked.seconds, bool(asked.tests), asked.budget)
+    pytest.main([*given, *(asked.tests or sorted(every))], plugins=[campaign])
 
 
 if __name__ == "__main__":
