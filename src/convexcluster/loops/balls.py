@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from ..problem import Floats, Ints
-from .compile import njit
+from .compile import njit, run
 
 
-@njit(cache=True, nogil=True)
 def balls(start: Ints, near: Ints, component: Ints, size: int, order: Ints) -> Ints:
     """Connected cells of about ``size`` nodes: the cell of every node, numbered from 0.
 
@@ -16,11 +15,18 @@ def balls(start: Ints, near: Ints, component: Ints, size: int, order: Ints) -> I
     it goes to the nearest ball. Every component has a ball.
     """
     n = len(component)
-    cell = np.full(n, -1, np.int64)
-    queue, seeds = np.empty(n, np.int64), np.empty(n, np.int64)
-    seen = np.zeros(component.max() + 1, np.bool_)
-    count = 0
-    for root in order:
+    cell, queue, seeds = np.full(n, -1), np.zeros(n, np.int64), np.zeros(n, np.int64)
+    seen = np.zeros(int(component.max()) + 1, np.bool_)
+    run(_balls, n, start, near, component, size, order, queue, seeds, seen, cell)
+    return cell
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _balls(start, near, component, size, order, queue, seeds, seen, cell):  # type: ignore[no-untyped-def]
+    """The cells of :func:`balls`."""
+    n, count = len(component), 0
+    for at in range(n):
+        root = order[at]
         if cell[root] >= 0:
             continue
         head, tail = 0, 1
@@ -38,7 +44,8 @@ def balls(start: Ints, near: Ints, component: Ints, size: int, order: Ints) -> I
             seen[component[root]] = True
             seeds[count] = root
             count += 1
-    cell[:] = -1  # all seeds grow at once, so that each node goes to the nearest
+    for v in range(n):  # all seeds grow at once, so that each node goes to the nearest
+        cell[v] = -1
     for c in range(count):
         cell[seeds[c]] = c
         queue[c] = seeds[c]
@@ -52,7 +59,6 @@ def balls(start: Ints, near: Ints, component: Ints, size: int, order: Ints) -> I
                 cell[u] = cell[v]
                 queue[tail] = u
                 tail += 1
-    return cell
 
 
 @njit(cache=True, nogil=True)

@@ -13,11 +13,10 @@ import numpy as np
 
 from ..problem import Floats, Ints
 from .clusters import find
-from .compile import njit
+from .compile import njit, run
 from .sweeps import SUMS
 
 
-@njit(cache=True, nogil=True)
 def join_boundaries(
     tail: Ints, head: Ints, w: Floats, tension: Floats, pairs: Ints, heights: Floats
 ) -> int:
@@ -30,10 +29,18 @@ def join_boundaries(
     first, among equals the heavier one, and among these the one that stands first.
     """
     m, n = len(tail), len(pairs) + 1
-    weight, total, heaviest = w.copy(), w * tension, np.arange(m)
-    root, degree = np.arange(n), np.zeros(n, np.int64)
+    sums = w.copy(), w * tension, np.arange(m)
     # boundaries of a cluster: a chain of ends; end 2e is the tail of e, end 2e + 1 its head
-    begin, following = np.full(n, -1), np.full(2 * m, -1)
+    chains = np.arange(n), np.zeros(n, np.int64), np.full(n, -1), np.full(2 * m, -1)
+    return int(run(_join, m, tail, head, w, tension, *sums, *chains, pairs, heights, out=2))
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _join(  # type: ignore[no-untyped-def]
+    tail, head, w, tension, weight, total, heaviest, root, degree, begin, following, pairs, heights
+):
+    """The merges of :func:`join_boundaries`."""
+    m, n = len(tail), len(root)
     known: dict[Any, Any] = {np.int64(-1): np.int64(-1)}  # n · cluster + neighbour → boundary
     queue = [(0.0, 0.0, np.int64(0), 0.0) for _ in range(0)]
     for f in range(m):
@@ -52,7 +59,7 @@ def join_boundaries(
         i, j = find(root, tail[e]), find(root, head[e])
         if degree[i] < degree[j]:
             i, j = j, i
-        pairs[count, 0], pairs[count, 1] = tail[heaviest[e]], head[heaviest[e]]
+        pairs[count][0], pairs[count][1] = tail[heaviest[e]], head[heaviest[e]]
         heights[count] = height
         count += 1
         root[j] = i
@@ -103,7 +110,6 @@ def add_unlike(tail: Ints, head: Ints, up: Ints, A: Floats, width: float, total:
             total[e] += value[up[e]]
 
 
-@njit(cache=True, nogil=True)
 def in_levels(
     pairs: Ints,
     heights: Floats,
@@ -124,9 +130,15 @@ def in_levels(
     a side below ``least`` has ``share`` 0.
     """
     n = len(masses)
-    root, mass, inner = np.arange(n), masses.copy(), np.zeros(n)
+    parts = np.arange(n), masses.copy(), np.zeros(n)
+    run(_levels, n, pairs, heights, *parts, least, level, small, inside, share)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _levels(pairs, heights, root, mass, inner, least, level, small, inside, share):  # type: ignore[no-untyped-def]
+    """The shares of :func:`in_levels`."""
     for row in range(len(pairs)):
-        a, b = find(root, pairs[row, 0]), find(root, pairs[row, 1])
+        a, b = find(root, pairs[row][0]), find(root, pairs[row][1])
         large = mass[a] >= least and mass[b] >= least
         share[row] = 0.0
         if large:
@@ -139,12 +151,16 @@ def in_levels(
         mass[a] += mass[b]
 
 
-@njit(cache=True, nogil=True)
 def lesser_sides(pairs: Ints, masses: Floats, least: Floats) -> None:
     """Mass of the lesser side of every merge."""
-    root, mass = np.arange(len(masses)), masses.copy()
+    run(_lesser, len(masses), pairs, np.arange(len(masses)), masses.copy(), least)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _lesser(pairs, root, mass, least):  # type: ignore[no-untyped-def]
+    """The masses of :func:`lesser_sides`."""
     for row in range(len(pairs)):
-        a, b = find(root, pairs[row, 0]), find(root, pairs[row, 1])
+        a, b = find(root, pairs[row][0]), find(root, pairs[row][1])
         least[row] = min(mass[a], mass[b])
         root[b] = a
         mass[a] += mass[b]

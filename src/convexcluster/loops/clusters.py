@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..problem import Floats, Ints
-from .compile import njit
+from .compile import njit, run
 from .sweeps import SUMS
 
 Reals = NDArray[np.floating]
@@ -52,21 +52,26 @@ def join(tail, head, fused, labels):  # type: ignore[no-untyped-def]
     return count
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
 def merge_in_order(pairs: Ints, heights: Floats, rows: Floats) -> int:
     """SciPy's linkage of the pairs in their order, in ``rows``; returns the number of merges."""
     n = len(rows) + 1
-    root, node, size = np.arange(n), np.arange(n), np.ones(n, np.int64)
-    count = 0
+    parts = np.arange(n), np.arange(n), np.ones(n, np.int64)
+    return int(run(_merge, len(pairs), pairs, heights, *parts, rows))
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _merge(pairs, heights, root, node, size, rows):  # type: ignore[no-untyped-def]
+    """The merges of :func:`merge_in_order`."""
+    n, count = len(root), 0
     for t in range(len(pairs)):
-        a, b = find(root, pairs[t, 0]), find(root, pairs[t, 1])
+        a, b = find(root, pairs[t][0]), find(root, pairs[t][1])
         if a == b:
             continue
         if size[a] < size[b]:
             a, b = b, a
         size[a] += size[b]
-        rows[count, 0], rows[count, 1] = min(node[a], node[b]), max(node[a], node[b])
-        rows[count, 2], rows[count, 3] = heights[t], size[a]
+        rows[count][0], rows[count][1] = min(node[a], node[b]), max(node[a], node[b])
+        rows[count][2], rows[count][3] = heights[t], size[a]
         root[b], node[a] = a, n + count
         count += 1
     return count
@@ -135,7 +140,7 @@ def gap_parts(
 def forest(ends: Ints, size: int) -> np.ndarray:
     """Which rows (i, j) of ``ends``, taken in order, join two trees (Kruskal)."""
     keep = np.zeros(len(ends), dtype=np.bool_)
-    _grow(ends, np.arange(size), keep)
+    run(_grow, size, ends, np.arange(size), keep)
     return keep
 
 
@@ -143,7 +148,7 @@ def forest(ends: Ints, size: int) -> np.ndarray:
 def _grow(ends: Ints, parent: Ints, keep: np.ndarray) -> None:
     """Kruskal: ``parent`` are trees of one node each, ``keep`` is False."""
     for row in range(len(ends)):
-        x, y = find(parent, ends[row, 0]), find(parent, ends[row, 1])
+        x, y = find(parent, ends[row][0]), find(parent, ends[row][1])
         if x != y:
             parent[max(x, y)] = min(x, y)
             keep[row] = True

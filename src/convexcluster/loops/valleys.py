@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..problem import Floats, Ints
 from .clusters import find
-from .compile import njit
+from .compile import njit, run
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def reach(near, lengths, masses, size, radius, slope, count):  # type: ignore[no-untyped-def]
     """Log radius within which each point has the mass ``size``, beyond one unit of its own.
 
@@ -37,7 +38,7 @@ def reach(near, lengths, masses, size, radius, slope, count):  # type: ignore[no
         slope[i] = inner / total if total > 0.0 else 0.0
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def smooth(near, count, values, out):  # type: ignore[no-untyped-def]
     """Mean of the values of each point and its neighbours."""
     for i in range(len(near)):
@@ -47,8 +48,19 @@ def smooth(near, count, values, out):  # type: ignore[no-untyped-def]
         out[i] = total / (count[i] + 1)
 
 
-@njit(cache=True, nogil=True)
-def climb(near, lengths, count, order, rank, uphill, basin, parent, highest, lower, ends):  # type: ignore[no-untyped-def]
+def climb(
+    near: Ints,
+    lengths: Floats,
+    count: Ints,
+    order: Ints,
+    rank: Ints,
+    uphill: Ints,
+    basin: Ints,
+    parent: Ints,
+    highest: Ints,
+    lower: Ints,
+    ends: Ints,
+) -> int:
     """Basins of the modes, and the saddles at which parts meet; returns the number of saddles.
 
     ``order`` are the points by falling density, ``rank`` their places in it. ``uphill`` is the
@@ -59,19 +71,35 @@ def climb(near, lengths, count, order, rank, uphill, basin, parent, highest, low
     the end.
     """
     n = len(near)
-    start = np.zeros(n + 1, np.int64)
+    start, back = np.zeros(n + 2, np.int64), np.empty(int(count.sum()), np.int64)
+    point_back(near, count, order, start, back)
+    parts = uphill, basin, parent, highest, lower, ends
+    return int(_climb(near, lengths, count, order, rank, start, back, *parts))
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def point_back(near, count, order, start, back):  # type: ignore[no-untyped-def]
+    """Who has i as a neighbour: ``back`` from ``start[i]`` up to ``start[i + 1]``."""
+    n = len(near)
     for i in range(n):
         for c in range(count[i]):
-            start[near[i, c] + 1] += 1
+            start[near[i, c] + 2] += 1
     for i in range(n):
-        start[i + 1] += start[i]
-    back, fill = np.empty(start[n], np.int64), start[:-1].copy()
-    for i in order:  # not in the order of the rows, which may change
+        start[i + 2] += start[i + 1]
+    for t in range(n):  # not in the order of the rows, which may change
+        i = order[t]
         for c in range(count[i]):
             j = near[i, c]
-            back[fill[j]] = i
-            fill[j] += 1
-    met = 0
+            back[start[j + 1]] = i
+            start[j + 1] += 1
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _climb(  # type: ignore[no-untyped-def]
+    near, lengths, count, order, rank, start, back, uphill, basin, parent, highest, lower, ends
+):
+    """The basins and saddles of :func:`climb`."""
+    n, met = len(near), 0
     for t in range(n):
         i = order[t]
         own = count[i]
@@ -101,7 +129,7 @@ def climb(near, lengths, count, order, rank, uphill, basin, parent, highest, low
     return met
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def meet(i, j, rank, parent, highest, lower, ends, met):  # type: ignore[no-untyped-def]
     """Join the parts of i and j, unless they are one, and return the number of saddles."""
     a, b = find(parent, i), find(parent, j)
@@ -110,41 +138,59 @@ def meet(i, j, rank, parent, highest, lower, ends, met):  # type: ignore[no-unty
     if rank[highest[a]] > rank[highest[b]]:
         a, b = b, a  # b has the lower mode
     lower[met] = highest[b]
-    ends[met, 0], ends[met, 1] = i, j
+    ends[met][0], ends[met][1] = i, j
     parent[b] = a
     return met + 1
 
 
-@njit(cache=True, nogil=True)
-def bridge(pairs, rank, parent, highest, lower, ends, met):  # type: ignore[no-untyped-def]
+def bridge(
+    pairs: Ints, rank: Ints, parent: Ints, highest: Ints, lower: Ints, ends: Ints, met: int
+) -> None:
     """Join the parts that never met over the given pairs, in their order; the saddle is the
     less dense end.
     """
+    run(_bridge, len(parent), pairs, rank, parent, highest, met, lower, ends, out=2)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _bridge(pairs, rank, parent, highest, met, lower, ends):  # type: ignore[no-untyped-def]
+    """The joins of :func:`bridge`."""
     for t in range(len(pairs)):
-        i, j = pairs[t]
+        i, j = pairs[t][0], pairs[t][1]
         if rank[i] < rank[j]:
             i, j = j, i
         met = meet(i, j, rank, parent, highest, lower, ends, met)
-    for i in range(len(parent)):
-        find(parent, i)
 
 
-@njit(cache=True, nogil=True)
-def judge(basin, lower, ends, depth, level, inner, least, masses, share):  # type: ignore[no-untyped-def]
+def judge(
+    basin: Ints,
+    lower: Ints,
+    ends: Ints,
+    depth: Floats,
+    level: Floats,
+    inner: float,
+    least: float,
+    masses: Floats,
+    share: Floats,
+) -> None:
     """Depth of every valley in units of what it takes to stand: 1 and more stands.
 
     ``depth`` must exceed ``level`` + ``inner`` × the deepest valley that failed on either side. A
     valley beside a part of less mass than ``least`` has ``share`` 0.
     """
     n = len(basin)
-    parent, mass, failed = np.arange(n), np.zeros(n), np.zeros(n)
-    for i in range(n):
-        mass[basin[i]] += masses[i]
+    parts = np.arange(n), np.bincount(basin, masses, n), np.zeros(n)
+    run(_judge, n, basin, lower, ends, depth, level, inner, least, *parts, share)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _judge(basin, lower, ends, depth, level, inner, least, parent, mass, failed, share):  # type: ignore[no-untyped-def]
+    """The shares of :func:`judge`."""
     for t in range(len(lower)):
         a = find(parent, lower[t])
-        b = find(parent, basin[ends[t, 0]])
+        b = find(parent, basin[ends[t][0]])
         if a == b:
-            b = find(parent, basin[ends[t, 1]])
+            b = find(parent, basin[ends[t][1]])
         enough = mass[a] >= least and mass[b] >= least
         share[t] = depth[t] / (level[t] + inner * max(failed[a], failed[b])) if enough else 0.0
         if share[t] > 1.0:
@@ -156,16 +202,21 @@ def judge(basin, lower, ends, depth, level, inner, least, masses, share):  # typ
             failed[b] = max(failed[b], depth[t])
 
 
-@njit(cache=True, nogil=True)
-def sides(pairs, rank, mass, tops, least):  # type: ignore[no-untyped-def]
+def sides(pairs: Ints, rank: Ints, mass: Floats, tops: Ints, least: Floats) -> None:
     """The densest mode of either side of each boundary, and the mass of the lesser side.
 
     ``pairs`` are modes, the faintest boundary first; ``mass`` is that of the basin of each mode.
     """
-    parent, highest, total = np.arange(len(mass)), np.arange(len(mass)), mass.copy()
+    parts = np.arange(len(mass)), np.arange(len(mass)), mass.copy()
+    run(_sides, len(mass), pairs, rank, *parts, tops, least, out=2)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _sides(pairs, rank, parent, highest, total, tops, least):  # type: ignore[no-untyped-def]
+    """The sides of :func:`sides`."""
     for t in range(len(pairs)):
-        a, b = find(parent, pairs[t, 0]), find(parent, pairs[t, 1])
-        tops[t, 0], tops[t, 1] = highest[a], highest[b]
+        a, b = find(parent, pairs[t][0]), find(parent, pairs[t][1])
+        tops[t][0], tops[t][1] = highest[a], highest[b]
         least[t] = min(total[a], total[b])
         if rank[highest[a]] > rank[highest[b]]:
             a, b = b, a
@@ -173,16 +224,22 @@ def sides(pairs, rank, mass, tops, least):  # type: ignore[no-untyped-def]
         total[a] += total[b]
 
 
-@njit(cache=True, nogil=True)
-def between(pairs, heights, first, second, out):  # type: ignore[no-untyped-def]
+def between(pairs: Ints, heights: Floats, first: Ints, second: Ints, out: Floats) -> None:
     """Height of the boundary between two modes each: the least that joins them.
 
     ``pairs`` with ``heights`` are the boundaries, the faintest first, over modes 0 … len(pairs).
     """
     n = len(pairs) + 1
-    parent, node, above = np.arange(n), np.arange(n), np.arange(2 * n - 1)
+    parts = np.arange(n), np.arange(n), np.arange(2 * n - 1)
+    run(_between, n, pairs, heights, first, second, *parts, out)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _between(pairs, heights, first, second, parent, node, above, out):  # type: ignore[no-untyped-def]
+    """The heights of :func:`between`."""
+    n = len(pairs) + 1
     for t in range(n - 1):
-        a, b = find(parent, pairs[t, 0]), find(parent, pairs[t, 1])
+        a, b = find(parent, pairs[t][0]), find(parent, pairs[t][1])
         above[node[a]] = above[node[b]] = n + t
         parent[b] = a
         node[a] = n + t

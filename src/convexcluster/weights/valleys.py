@@ -268,7 +268,8 @@ class Scale:
 
         pairs = self.basin[self.ends]
         tops, least = np.empty_like(pairs), np.empty(len(pairs))
-        sides(pairs, self.rank, np.bincount(self.basin, self.masses), tops, least)
+        mass = np.bincount(self.basin, self.masses).astype(np.float64)
+        sides(pairs, self.rank, mass, tops, least)
         modes = np.flatnonzero(self.uphill == np.arange(len(self.uphill)))
         ends = coarser.basin[modes[tops]]
         there = np.empty(len(pairs))
@@ -337,7 +338,7 @@ def at_scale(land: Landscape, size: int, least: float = LEAST) -> Scale:
     depth = dimension[ends[:, 0]] * (saddle - radius[lower]) / unit
     level = LEVEL * 2.0 / land.walkable(size, radius, count, ends[:, 0], depth >= FAINT)
     heights = np.empty(len(lower))
-    least = max(least, 0.5 * size * float(land.weight.mean()))
+    least = max(float(least), 0.5 * size * float(land.weight.mean()))
     judge(basin, lower, ends, depth, level, INNER, least, land.weight, heights)
     faint = np.argsort(heights, kind="stable")
     numbers = np.searchsorted(modes, basin)
