@@ -5,7 +5,9 @@ points of other labels are then at least max_j (D_j − d_j) away from x; and th
 d_j is at least the distance of x to its k-th nearest point. If the second is less than the first,
 all points that vote on x have that label, and its neighbours need not be looked for. First the
 point g of the row's cell alone is tried: its k-th nearest is s_g away from it, so that d_g + s_g
-stands for the k-th distance of x; then its neighbours too.
+stands for the k-th distance of x; then its neighbours too. Where distances are not enough, the
+points of other labels are searched for one that is nearer than the k-th distance, which in ten
+dimensions takes about a sixth of the time of a vote.
 """
 
 from __future__ import annotations
@@ -19,13 +21,17 @@ from sklearn.metrics import pairwise_distances_argmin_min
 
 from ..kernels import is_sparse
 from ..problem import Floats, Ints
-from ..weights.neighbors import CROSS_TREE_DIMENSION, LOOPED
+from ..weights.neighbors import CROSS_TREE_DIMENSION, LOOPED, TREE_DIMENSION
 from .cells import Cells
 from .points import Points
 from .vote import BLOCK, Vote
 
 # Rounding of distances, and the ties that count as neighbours (1e-12), are far below this share.
 ROUNDING = 1e-9
+
+# Rows whose search for points of other labels has one bound, the greatest of theirs. From 32 to
+# 512 the time is the same (300,000 rows of 10 features); at 8,192 it is a third more.
+ABREAST = 256
 
 
 @dataclass(frozen=True)
@@ -80,21 +86,48 @@ class RowLabels:
         np.put_along_axis(again, order, again.copy(), axis=1)
         step = max(1, BLOCK // (near.shape[1] * X.shape[1]))
         labels = np.empty(len(X), dtype=np.int64)
+        open_rows, open_kth = [np.empty(0, dtype=np.int64)], [np.empty(0)]
         for at in range(0, len(X), step):
             rows = X[at : at + step]
             cell = self.cells.assign(rows)
-            found = self.vote.labels[self.position[cell]]
-            left = np.flatnonzero(~self._clear(rows, near[cell, :1], again[cell, :1]))
-            left = left[~self._clear(rows[left], near[cell[left]], again[cell[left]])]
-            if len(left):
-                found[left] = self.vote.labels_of(rows[left])
-            labels[at : at + step] = found
+            labels[at : at + step] = self.vote.labels[self.position[cell]]
+            clear, _ = self._clear(rows, near[cell, :1], again[cell, :1])
+            left = np.flatnonzero(~clear)
+            clear, kth = self._clear(rows[left], near[cell[left]], again[cell[left]])
+            open_rows.append(at + left[~clear])
+            open_kth.append(kth[~clear])
+        left, kth = np.concatenate(open_rows), np.concatenate(open_kth)
+        left = left[~self._alone(X, left, labels[left], kth)]
+        if len(left):
+            labels[left] = self.vote.labels_of(X[left])
         return labels
 
-    def _clear(self, rows: Floats, near: Ints, again: np.ndarray) -> np.ndarray:
+    def _alone(self, X: Floats, index: Ints, labels: Ints, kth: Floats) -> np.ndarray:
+        """Whether no point of another label than the row's is as near as its k-th point can be.
+
+        Label by label, so that one tree is held at a time. In more dimensions than trees are good
+        for the vote is as quick, and no row is said to be alone.
+        """
+        vote, alone = self.vote, np.zeros(len(index), dtype=np.bool_)
+        if vote.X.shape[1] > TREE_DIMENSION:
+            return alone
+        order = 1 if vote.metric == "manhattan" else 2
+        by_reach = np.argsort(kth)
+        for t in np.unique(labels):
+            own = by_reach[labels[by_reach] == t]
+            others = KDTree(vote.X[vote.labels != t])
+            for at in range(0, len(own), ABREAST):  # a search has one bound for all its rows
+                part = own[at : at + ABREAST]
+                reach = float(kth[part[-1]]) * (1.0 + ROUNDING)
+                far = others.query(X[index[part]], p=order, distance_upper_bound=reach)[0]
+                alone[part] = far * (1.0 - ROUNDING) > kth[part]
+        return alone
+
+    def _clear(self, rows: Floats, near: Ints, again: np.ndarray) -> tuple[np.ndarray, Floats]:
         """Whether all that vote on a row have the label of the first of the points ``near`` it.
 
-        ``again`` marks points that stand in the list a second time.
+        ``again`` marks points that stand in the list a second time. Returns also what the distance
+        of a row to its k-th nearest point is at most.
         """
         vote, k = self.vote, self.vote.n_neighbors
         off = np.abs(rows[:, None, :] - vote.X[near])
@@ -108,4 +141,4 @@ class RowLabels:
             kth = np.minimum(kth, np.partition(once, k - 1, axis=1)[:, k - 1])
         same = vote.labels[near] == vote.labels[near[:, :1]]
         other = np.where(same, self.apart[near] - far, -np.inf).max(axis=1)
-        return np.asarray(kth * (1.0 + ROUNDING) < other * (1.0 - ROUNDING))
+        return np.asarray(kth * (1.0 + ROUNDING) < other * (1.0 - ROUNDING)), kth
