@@ -1,4 +1,4 @@
-"""The problem and what it refuses: the number of the edge or weight that is named is the bad one."""
+"""The problem and what it refuses: the edge, weight or column that is named is the bad one."""
 
 from __future__ import annotations
 
