@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from sklearn.datasets import make_blobs, make_moons
+from sklearn.exceptions import NotFittedError
 from sklearn.metrics import adjusted_rand_score
 from sklearn.metrics.pairwise import rbf_kernel
 
@@ -396,3 +397,68 @@ def test_rows_that_know_their_label_have_the_label_of_the_vote(d, metric, apart)
     if apart >= 8.0:
         assert sum(asked) < 501 + 0.05 * len(X)  # the others have not looked for neighbours
     np.testing.assert_array_equal(rows.labels_of(X), model.labels_)
+
+
+def by_hand(x, points, masses, scales, labels):
+    """Shares of two labels in the vote on the row x, all points being neighbours."""
+    d = np.abs(points - x)
+    b = np.where(d <= scales, 1.0, 0.5)
+    w = b * np.sqrt(masses) * np.exp(-((d**2 / (d.max() * scales)) ** 0.75))
+    return np.bincount(labels, w, 2) / w.sum()
+
+
+@pytest.mark.parametrize("unit", [1.0, 0.1])
+def test_points_that_would_not_return_the_choice_have_half_a_vote(unit):
+    # from 5 the points are 5, 4 and 1 away, s = 4, 3 and 4: only the last would choose the row;
+    # from −4 they are 4, 5 and 8 away, the first at exactly s
+    points, labels = unit * np.array([0.0, 1.0, 4.0]), np.array([0, 0, 1])
+    masses, scales = np.array([1.0, 4.0, 1.0]), unit * np.array([4.0, 3.0, 4.0])
+    X = points[:, None]
+    vote = Vote.of(X, labels, masses, row_keys(X), n_neighbors=7)
+    np.testing.assert_allclose(vote.scales, scales, rtol=1e-15)
+    scales = vote.scales  # 0.4 − 0.1 is not 0.3 to the last bit
+    rows = unit * np.array([5.0, -4.0])
+    wanted = [by_hand(x, points, masses, scales, labels) for x in rows]
+    np.testing.assert_allclose(vote.shares(rows[:, None]), wanted, rtol=1e-12)
+
+
+def test_votes_are_the_same_block_by_block(monkeypatch):
+    X, labels = noisy(40), np.arange(40) % 3
+    vote = Vote.of(X, labels, np.ones(40), row_keys(X), n_neighbors=3)
+    rows = noisy(30, seed=1)
+    whole, named = vote.shares(rows), vote.labels_of(rows)
+    for length in (1, 7):  # rows of a block
+        monkeypatch.setattr("convexcluster.points.vote.BLOCK", 64 * length)
+        np.testing.assert_array_equal(vote.shares(rows), whole)
+        np.testing.assert_array_equal(vote.labels_of(rows), named)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "chebyshev"])
+def test_no_rows_have_no_shares_and_one_row_has_some(metric):
+    X = noisy(12)
+    vote = Vote.of(X, np.arange(12) % 3, np.ones(12), row_keys(X), n_neighbors=3, metric=metric)
+    assert vote.shares(X[:0]).shape == (0, 3)
+    assert vote.labels_of(X[:0]).shape == (0,)
+    assert vote.shares(X[:1] + 0.1).shape == (1, 3)
+
+
+def test_some_of_the_points_vote_under_other_labels():
+    X = np.array([[0.0], [1.0], [5.0], [6.0]])
+    vote = Vote.of(X, np.array([0, 0, 1, 1]), np.ones(4), row_keys(X), n_neighbors=2)
+    some = vote.among(np.array([0, 2, 3]), np.array([2, 0, 1]))
+    assert some.n_clusters == 3
+    np.testing.assert_array_equal(some.labels_of(np.array([[0.0], [5.0], [6.0]])), [2, 0, 1])
+    np.testing.assert_array_equal(some.scales, vote.scales[[0, 2, 3]])
+
+
+@pytest.mark.parametrize("k", [True, 2.5, "2", None])
+def test_a_cut_into_no_whole_number_is_refused(k):
+    model = KernelConvexClustering(2).fit(np.array([[0.0], [0.1], [1.0], [1.1], [9.0], [9.1]]))
+    with pytest.raises(ValueError, match="n_clusters must be a whole number, got"):
+        model.cut(k)
+    np.testing.assert_array_equal(model.cut(np.int64(3)), [0, 0, 1, 1, 2, 2])
+
+
+def test_a_model_that_is_not_fitted_has_no_cut():
+    with pytest.raises(NotFittedError):
+        KernelConvexClustering(2).cut(2)

@@ -56,7 +56,14 @@ def test_clusters_that_are_each_fused_may_be_one_together():
     claim = prove_labels(space, graph, np.ones(4), labels, gamma=gamma, movable=False)
     assert claim.clusters.all()
     assert not claim.whole
-    unsure = Certificate(1.0, 1.0, 1.0, "not certified: the gap is too wide", 0.0, 0.0)
+    unsure = Certificate(
+        gap=1.0,
+        relative_gap=1.0,
+        radius=1.0,
+        embedding_error=0.0,
+        clipped_share=0.0,
+        partition="not certified: the gap is too wide",
+    )
     said = claimed(unsure, claim, None, labels, np.ones(4, dtype=int), gamma)
     assert "exactly" not in said.statement
     assert said.statement == (

@@ -162,7 +162,7 @@ def check_finite(
     """Refuse NaN and infinity in rows of which the first has the number ``offset``."""
     if not np.isfinite(Z).all():
         row, column = np.argwhere(~np.isfinite(Z))[0]
-        where = column if columns is None else repr(np.asarray(columns)[column])
+        where = column if columns is None else repr(np.asarray(columns, dtype=object)[column])
         raise ValueError(
             f"{name} holds {Z[row, column]} in row {offset + row}, column {where}: "
             f"impute or drop missing and infinite values first{remedy}"

@@ -88,7 +88,7 @@ class Held:
     def _unmet(self, proof: Proof, t: int, gamma: float, turn: Floats) -> float:
         if not np.isfinite(turn).all():
             return np.inf
-        own = proof.flows[t].inside
+        own = proof.insides[t]
         pull = own.pull + own.masses[:, None] / proof.mass[t] * own.pull.sum(axis=0)
         turned = gamma * float(np.linalg.norm(pull @ turn)) if len(turn) else 0.0
         return OWN * (self.missing + turned)
@@ -108,7 +108,7 @@ def hold(
     Where corrections do not find one, ``solve`` may: the dual of the problem whose samples are
     b_i/m_i is a flow, and capacities a little smaller leave slack on every edge.
     """
-    own, gamma = proof.flows[t].inside, state.gamma
+    own, gamma = proof.insides[t], state.gamma
     if own.n > LARGEST:
         return None
     m, total = own.masses, float(proof.mass[t])

@@ -38,6 +38,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -127,8 +128,10 @@ class Proof:
 
     Attributes
     ----------
-    flows : list of Flows
+    insides : list of Inside
         One for each label.
+    flows : list of Flows
+        One for each label, routed when they are first asked for: cores have flows of their own.
     gammas : ndarray of shape (k,)
         γ_t of Theorem 2.
     """
@@ -154,7 +157,12 @@ class Proof:
         s, t = self.pairs.T
         self.pull = np.sqrt(1.0 / self.mass[s] + 1.0 / self.mass[t])
         self._sort_edges()
-        self.flows = self.each(lambda t: self.route(self.inside(t)))
+        self.insides: list[Inside] = [self.inside(t) for t in range(self.k)]
+
+    @cached_property
+    def flows(self) -> list[Flows]:
+        """The flows of every label, of conductances that are the weights at first."""
+        return self.each(lambda t: self.route(self.insides[t]))
 
     def each(self, task: Callable[[int], Any]) -> list[Any]:
         """``task(t)`` of every cluster t, the largest first, on the threads of the proof."""
@@ -235,7 +243,9 @@ class Proof:
 
     def alone(self, t: int) -> float:
         """The γ from which on cluster t is one whatever the other samples do (Theorem 3)."""
-        return self.route(self.inside(t, alone=True), self.flows[t].kappa).gamma
+        routed = "flows" in self.__dict__  # else conductances are the weights still
+        kappa = self.flows[t].kappa if routed else None
+        return self.route(self.inside(t, alone=True), kappa).gamma
 
     def tighten(self, t: int, goal: float) -> None:
         """Lower γ_t by lowering conductances where the flow is dearest, down to ``goal``."""
@@ -332,7 +342,7 @@ class Proof:
 
     def directions(self, t: int, state: State) -> tuple[Floats, Floats, Floats]:
         """Directions u_ts to the neighbours s of t in terms of the means, Σ|u|s̄, and their T_s."""
-        step = state.beta[t] - state.beta[self.flows[t].inside.near]
+        step = state.beta[t] - state.beta[self.insides[t].near]
         u = step / np.sqrt(np.einsum("lr,lr->l", step @ self.G, step))[:, None]
         return u, np.abs(u) @ self.size, state.turn(state.doubt)[self.edges_at(t)]
 

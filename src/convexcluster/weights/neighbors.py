@@ -240,6 +240,9 @@ def _plain(X: Samples) -> Floats:
 # cost no more; ten times as many leave the second thread without work at 80,000 rows.
 LOOKED_UP = 8_192
 
+# Rows from which a search uses a second thread. Half: starting it takes as long as it saves.
+THREADED = 1_000
+
 
 def tree_neighbors(
     tree: KDTree, X: Floats, k: int, power: int = 2, jobs: int = 1
@@ -251,12 +254,14 @@ def tree_neighbors(
     """
     length, found = np.empty((len(X), k)), np.empty((len(X), k), dtype=np.int64)
 
+    step = min(LOOKED_UP, -(-len(X) // jobs))  # of few rows every thread has its share
+
     def look_up(first: int) -> None:
-        some = slice(first, first + LOOKED_UP)
+        some = slice(first, first + step)
         near = tree.query(X[some], k, p=power)
         length[some], found[some] = (np.asarray(part).reshape(-1, k) for part in near)
 
-    each(look_up, range(0, len(X), LOOKED_UP), jobs)
+    each(look_up, range(0, len(X), step), jobs if len(X) >= THREADED else 1)
     return length, found
 
 
