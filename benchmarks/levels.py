@@ -23,8 +23,9 @@ from convexcluster.selection.tension import surest
 from convexcluster.selection.tension import tension as tree_of
 from convexcluster.settings import Settings
 from convexcluster.stages.path import gap_to_reach, run_path
-from convexcluster.stages.penalty import build_penalty, space
+from convexcluster.stages.penalty import build_penalty
 from convexcluster.stages.points import distinct_points
+from convexcluster.stages.space import measure_space
 from convexcluster.weights import FEW_FEATURES, valleys
 
 
@@ -52,12 +53,13 @@ def tension(X: np.ndarray) -> tuple[float, int]:
     """h + (½ − 1/d) log(2m/n) of the surest boundary over its level, and the number of clusters."""
     settings = Settings()
     points = distinct_points(array_rows(X, np.ones(len(X))), settings)
-    graph, _ = build_penalty(points, None, settings)
+    space = measure_space(points, None, settings)
+    graph, _ = build_penalty(points, None, settings, space)
     problem = Problem(points.Z, graph.edges, graph.weights, 0.0, points.masses)
     path = run_path(problem, points, gap_to_reach(points, problem, settings), settings)
-    where = space(points, settings)
-    above, level = surest(path, graph, where[1])
-    return 1.0 + above / level, tree_of(path, graph, *where).count
+    above, level = surest(path, graph, space.dimension)
+    tree = tree_of(path, graph, space.n_features, space.dimension)
+    return 1.0 + above / level, tree.count
 
 
 Measure = Callable[[np.ndarray], tuple[float, int]]

@@ -98,6 +98,19 @@ def by_kernel(kernel: str, noise: bool, n: int, seed: int) -> Figures:
     return fitted(gram(X) if kernel == "precomputed" else X, y, kernel=kernel)
 
 
+def by_space(space: str, cloud: bool, n: int, seed: int) -> Figures:
+    """Moons or a square of the plane, told as a kernel, as distances, or in ten features."""
+    X, y = TOYS["moons"].make(n, seed)
+    if cloud:
+        X, y = structureless("uniform", 2, n, seed), None
+    if space == "ten features":
+        axes = np.linalg.qr(np.random.default_rng(seed).normal(size=(10, 10)))[0]
+        return fitted(X @ axes[:2], y)
+    if space == "distances":
+        return fitted(euclidean_distances(X), y, metric="precomputed")
+    return fitted(gram(X), y, kernel="precomputed")
+
+
 def noise(law: str, d: int, n: int, seed: int) -> Figures:
     """Data without clusters."""
     return fitted(structureless(law, d, n, seed))
@@ -150,6 +163,12 @@ def cases(plan: Plan) -> Iterator[Case]:
             for n in plan.kernels:
                 for seed in plan.seeds:
                     yield Case(KERNELS, name, n, seed, partial(by_kernel, kernel, cloud, n, seed))
+    for space in ("kernel", "distances", "ten features"):
+        for cloud in (False, True):
+            name = f"{space} of {'a square' if cloud else 'moons'}"
+            for n in plan.kernels:
+                for seed in plan.seeds:
+                    yield Case(KERNELS, name, n, seed, partial(by_space, space, cloud, n, seed))
     for law in LAWS:
         for d in DIMENSIONS:
             for n in plan.noise:

@@ -29,9 +29,10 @@ from .settings import Settings
 from .stages.choice import choose, find_valleys, solve_one, with_copies
 from .stages.error import coarsening_error, is_bearable
 from .stages.path import gap_to_reach, run_path, solve_chosen
-from .stages.penalty import build_penalty, make_vote, nearest_points
+from .stages.penalty import build_penalty, make_vote
 from .stages.points import graph_of_rows, in_units, make_points
 from .stages.proof import prove_choice, proved, solution_of
+from .stages.space import measure_space
 from .stages.units import choose_units
 
 # Cells that may be added where their error is too large, as a share of those there are: the path on
@@ -165,10 +166,10 @@ def fit(rows: Rows, settings: Settings, groups: Ints | None = None) -> Fit:
     own = graph_of_rows(rows, points, settings)
     links = None if groups is None or points.index is None else link(groups, points.index)
     while True:
-        nearest = nearest_points(points, own, settings)
+        space = measure_space(points, own, settings)
         settings.stage("valleys")
-        found = find_valleys(points, own, nearest, settings, links)
-        graph, wide = build_penalty(points, own, settings, nearest, found, links)
+        found = find_valleys(points, own, space, settings, links)
+        graph, wide = build_penalty(points, own, settings, space, found, links)
         problem = Problem(points.Z, graph.edges, graph.weights, 0.0, points.masses)
         if links is not None:
             problem = reduce(problem, links)
@@ -179,7 +180,7 @@ def fit(rows: Rows, settings: Settings, groups: Ints | None = None) -> Fit:
             settings.stage("path")
             path, solution = run_path(problem, points, tol, settings), None
             settings.stage("choice")
-            choice = choose(problem, points, path, found, settings)
+            choice = choose(problem, points, path, found, space, settings)
         if links is None:
             choice = with_copies(choice, points, settings)
         settings.stage("proof")
@@ -197,7 +198,7 @@ def fit(rows: Rows, settings: Settings, groups: Ints | None = None) -> Fit:
         points, problem, choice, proof, solution, error, settings, unit, links
     )
     labels = by_size(choice.labels, problem.masses)
-    vote = make_vote(points, labels if links is None else labels[links], settings, nearest)
+    vote = make_vote(points, labels if links is None else labels[links], settings, space)
     return Fit(
         points,
         problem,

@@ -40,8 +40,9 @@ from .rows import Rows, array_rows
 from .selection import select
 from .selection.tension import spread, tension
 from .settings import Settings, scaled_columns
-from .stages.penalty import build_penalty, space
+from .stages.penalty import build_penalty
 from .stages.points import distinct_points
+from .stages.space import measure_space
 
 # Factors of the automatic bandwidth: half octaves for the kernel; octaves for the weights, where a
 # large bandwidth means equal weights.
@@ -187,7 +188,7 @@ def _search(judge: Judge, point: dict[str, Any], *problem: Any) -> list[dict[str
     return [{**point, **row} for row in judge.rows(*problem)]
 
 
-Prepared = tuple[Floats, Graph, Floats, Ints, tuple[int, float], Any]
+Prepared = tuple[Floats, Graph, Floats, Ints, tuple[float, float], Any]
 
 # What the points of a fit depend on, and what their graph depends on.
 OF_POINTS = (
@@ -211,8 +212,9 @@ def _prepare(settings: Settings, rows: Rows, shared: dict[Any, Any]) -> Prepared
     of_graph = ("graph", *settings.key(*OF_GRAPH), settings.merges_equal_rows)
     if settings.weighs_in_embedding:
         of_graph += of_points
-    graph = once(of_graph, lambda: build_penalty(points, None, settings)[0])
-    where = space(points, settings)
+    space = once(("space", *of_graph), lambda: measure_space(points, None, settings))
+    graph = once(of_graph, lambda: build_penalty(points, None, settings, space)[0])
+    where = space.n_features, space.dimension
     return points.Z, graph, points.masses, points.index, where, settings.gamma
 
 

@@ -40,6 +40,7 @@ from ..problem import Floats, Problem
 from ..selection.tension import spread
 from ..settings import Settings, scaled_columns
 from ..stages.penalty import weigh
+from ..stages.space import space_of
 
 # Rounds, each with a new graph; weights that differ by less in total end them sooner.
 ROUNDS = 5
@@ -135,7 +136,7 @@ class Frozen:
     def at(cls, X: Floats, theta: Floats, settings: Settings) -> Frozen:
         """Those of the data weighted by θ."""
         Y = weighted(X, theta, settings.kernel_name)
-        graph = weigh(Y, np.ones(len(X)), settings)
+        graph = weigh(space_of(Y, settings), np.ones(len(X)), settings)
         sigma = settings.resolve_kernel(X=Y).params.get("bandwidth", 1.0)
         Z = np.zeros((len(X), 1))
         problem = Problem(Z, graph.edges, graph.weights, 0.0, np.ones(len(X)))

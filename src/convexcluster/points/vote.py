@@ -85,11 +85,13 @@ class Vote:
         n_neighbors: int,
         embedding: Embedding | None = None,
         metric: Any = "auto",
+        few: bool | None = None,
         nearest: Nearest | None = None,
     ) -> Vote:
         """The vote of points; of equal ones the first has the word, with the mass of all.
 
-        ``nearest`` are the neighbours of the automatic graph, where they are known.
+        ``few`` is whether dimensions are, by default at most three features; ``nearest`` are the
+        neighbours of the automatic graph, where they are known.
 
         Examples
         --------
@@ -110,9 +112,8 @@ class Vote:
         else:
             first = np.arange(len(keys))
         loops = metric in LOOPED
-        features = embedding is None and loops
-        usual, k = automatic_neighbors(X, n_neighbors, features=features)
-        metric = usual if metric == "auto" else metric
+        usual, _, k = automatic_neighbors(X, n_neighbors, metric if loops else "precomputed", few)
+        metric = usual if loops else metric
         if nearest is not None:
             scales = nearest.length[:, min(k, len(labels) - 1) - 1].copy()
         elif loops:

@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from ..certificate.reduced import reduce
 from ..graph import Graph, components
@@ -20,10 +19,11 @@ from ..selection import Selection, select, select_at
 from ..selection.tension import spread, tension
 from ..settings import Settings
 from ..solvers import prove, solve_problem
-from ..weights import FEW_FEATURES, Nearest, valleys
+from ..weights import valleys
 from ..weights.valleys import LEAST
 from .path import OUTLINE, run_path
-from .penalty import build_penalty, lengths_of, space
+from .penalty import build_penalty
+from .space import Space
 
 # Points up to which the path is asked too where the density has valleys: curves of few samples are
 # thin, and their neighbours at any scale lie across gaps. It is followed if its clusters stand out
@@ -44,51 +44,52 @@ DISTINCT = 0.5
 def find_valleys(
     points: Points,
     own: Graph | None,
-    nearest: Nearest | None,
+    space: Space,
     settings: Settings,
     links: Ints | None = None,
 ) -> Boundaries | None:
-    """Valleys of the density between points of few features, where they show the clusters.
+    """Valleys of the density between points of few dimensions, where they show the clusters.
 
-    None where the graph is not built from the features, and where the density shows no structure or
+    None where the graph is not built from the points, and where the density shows no structure or
     not as many clusters as were asked for: thin curves of few samples have clusters without
     valleys, and the path decides. So it does where it shows clusters about as clearly. On a line
     the density is all that there is. ``links`` is the sample of every point, and no valley parts a
     sample.
     """
-    features = points.X.shape[1] <= FEW_FEATURES and not sparse.issparse(points.X)
-    features = features and settings.metric_of_graph(points.X) in ("auto", "euclidean")
     asked = settings.labels == "auto" and not settings.one_gamma
-    if not (features and asked and settings.automatic_graph) or settings.weighs_in_embedding:
+    if not (space.few and asked and settings.automatic_graph) or space.metric == "manhattan":
         return None
     k = settings.n_clusters
     mass, least = in_rows(points, settings)
-    checked = len(points) <= FEW_POINTS and points.X.shape[1] > 1
-    found = valleys(points.X, points.masses / mass, k, least, settings.threads, checked)
+    checked = len(points) <= FEW_POINTS and not space.is_line
+    given = "precomputed" if space.metric == "precomputed" else "euclidean"
+    options: dict[str, Any] = {"metric": given, "dimension": space.dimension}
+    masses = points.masses / mass
+    found = valleys(space.X, masses, k, least, settings.threads, checked, **options)
     if found is None:
         return None
     if links is not None:
         found = found.contracted(links)
-    if points.X.shape[1] == 1 and k is None:
+    if space.is_line and k is None:
         return found
     if found.count == 1 if k is None else found.height(int(k)) <= DISTINCT:
         return None
     # of many samples the path is asked where no valley stands alone: curves have many faint ones
     if len(points) > FEW_POINTS and not (found.together and k is None):
         return found
-    return clearer(points, own, nearest, found, settings, links)
+    return clearer(points, own, space, found, settings, links)
 
 
 def clearer(
     points: Points,
     own: Graph | None,
-    nearest: Nearest | None,
+    space: Space,
     found: Boundaries,
     settings: Settings,
     links: Ints | None = None,
 ) -> Boundaries | None:
     """The valleys, unless the path shows clusters about as clearly: then None, and it decides."""
-    graph, _ = build_penalty(points, own, settings, nearest)
+    graph, _ = build_penalty(points, own, settings, space)
     problem = Problem(points.Z, graph.edges, graph.weights, 0.0, points.masses)
     if links is not None:
         problem = reduce(problem, links)
@@ -96,7 +97,7 @@ def clearer(
     path = run_path(problem, points, OUTLINE, replace(settings, verbose=0, certify="selected"))
     if not len(path) or path.scale <= 0:
         return found
-    other = tension_of(path, graph, points, settings)
+    other = tension_of(path, graph, points, space, settings)
     k = settings.n_clusters
     if k is not None:
         shown = other.height(int(k)) > found.height(int(k))
@@ -111,6 +112,7 @@ def choose(
     points: Points,
     path: ClusterPath,
     found: Boundaries | None,
+    space: Space,
     settings: Settings,
 ) -> Selection:
     """Choose γ and the number of clusters on the path."""
@@ -125,8 +127,8 @@ def choose(
     if found is None and settings.labels == "auto" and len(path) and path.scale > 0:
         graph = Graph(problem.edges, problem.weights)
         linked = problem.n < len(points)  # means of points have no place of their own
-        lengths = None if linked else lengths_of(points, graph, settings)
-        found = tension_of(path, graph, points, settings, lengths)
+        lengths = None if linked else space.lengths(graph.edges)
+        found = tension_of(path, graph, points, space, settings, lengths)
     return select(
         problem.Z,
         path,
@@ -188,13 +190,14 @@ def tension_of(
     path: ClusterPath,
     graph: Graph,
     points: Points,
+    space: Space,
     settings: Settings,
     lengths: Floats | None = None,
 ) -> Boundaries:
     """The tension of a path, its masses in rows."""
     mass, least = in_rows(points, settings)
     counted = replace(path, masses=path.masses / mass, scale=path.scale / mass)
-    return tension(counted, graph, *space(points, settings), least, lengths)
+    return tension(counted, graph, space.n_features, space.dimension, least, lengths)
 
 
 def _clusters(problem: Problem, settings: Settings) -> int | None:

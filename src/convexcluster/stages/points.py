@@ -17,6 +17,7 @@ from ..rows import LocalRows, Plan, Rows, array_rows
 from ..settings import Settings
 from ..weights.build import user_graph
 from .penalty import weigh
+from .space import space_of
 
 # Rows and features up to which the graph of all rows is built beside their cells, so that the
 # certificate is about that graph: its neighbours are found, and flows on it factored, in seconds.
@@ -87,4 +88,4 @@ def graph_of_rows(rows: Rows, points: Points, settings: Settings) -> Graph | Non
     few = n <= GRAPHED_ROWS and d <= GRAPHED_FEATURES and bool((rows.masses > 0).all())
     if not few or settings.weight_space == "embedding" or settings.weights == "full":
         return None
-    return weigh(rows.X, rows.masses, settings)
+    return weigh(space_of(rows.X, settings), rows.masses, settings)

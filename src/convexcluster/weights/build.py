@@ -121,28 +121,24 @@ def automatic_graph(
     *,
     n_neighbors: int,
     masses: Floats,
-    features: bool = True,
-    distinct: bool = False,
     metric: str = "auto",
+    few: bool | None = None,
+    distinct: bool = False,
     nearest: Nearest | None = None,
 ) -> Graph:
     """Build the graph of the defaults, with mean weighted degree 1, so that γ has one scale.
 
-    Of at most three features distances are Euclidean, since turning the axes must change nothing,
-    and neighbours mutual. Of more features distances are Manhattan's and neighbours one-sided too.
-    The columns of an embedding are no ``features``, and its distances are Euclidean. Of
-    ``distinct`` rows, checked, no two are equal. A ``metric`` that is given has precedence; with
-    "precomputed" X holds distances. ``nearest`` are those of :func:`automatic_nearest`, where they
-    are known.
+    Of ``few`` dimensions, by default of at most three features, distances are Euclidean, since
+    turning the axes must change nothing, and neighbours mutual. Of more, distances are Manhattan's
+    and neighbours one-sided too. A ``metric`` that is given has precedence, and the axes of an
+    embedding need "euclidean"; with "precomputed" X holds distances. Of ``distinct`` rows, checked,
+    no two are equal. ``nearest`` are those of :func:`automatic_nearest`, where they are known.
     """
-    features = features and metric != "precomputed"
-    usual, asked = automatic_neighbors(X, n_neighbors, features=features)
-    metric = usual if metric == "auto" else metric
-    only_mutual = features and X.shape[1] <= FEW_FEATURES
+    metric, few, asked = automatic_neighbors(X, n_neighbors, metric, few)
     return build_graph(
         X,
-        "mutual" if only_mutual else "local",
-        n_neighbors=asked if only_mutual else n_neighbors,
+        "mutual" if few else "local",
+        n_neighbors=asked,
         masses=masses,
         connect=True,
         normalize=True,
@@ -153,18 +149,22 @@ def automatic_graph(
 
 
 def automatic_nearest(
-    X: Samples, n_neighbors: int, *, features: bool = True, jobs: int = 1
+    X: Samples, n_neighbors: int, metric: str = "auto", few: bool | None = None, *, jobs: int = 1
 ) -> Nearest:
     """The neighbours that the graph of the defaults is made of."""
-    metric, asked = automatic_neighbors(X, n_neighbors, features=features)
+    metric, _, asked = automatic_neighbors(X, n_neighbors, metric, few)
     return Nearest.of(X, min(asked, X.shape[0] - 1), metric=metric, jobs=jobs)
 
 
-def automatic_neighbors(X: Samples, n_neighbors: int, *, features: bool = True) -> tuple[str, int]:
-    """Metric of the graph of the defaults, and how many neighbours each sample is asked for."""
-    few = features and X.shape[1] <= FEW_FEATURES
-    metric = "manhattan" if features and not few and not is_sparse(X) else "euclidean"
-    return metric, round(ASKED * n_neighbors) if few else n_neighbors
+def automatic_neighbors(
+    X: Samples, n_neighbors: int, metric: str = "auto", few: bool | None = None
+) -> tuple[str, bool, int]:
+    """Metric of the graph of the defaults, whether dimensions are few, and how many are asked."""
+    if few is None:
+        few = metric != "precomputed" and X.shape[1] <= FEW_FEATURES
+    if metric == "auto":
+        metric = "euclidean" if few or is_sparse(X) else "manhattan"
+    return metric, few, round(ASKED * n_neighbors) if few else n_neighbors
 
 
 def user_graph(given: Any, n: int) -> Graph:

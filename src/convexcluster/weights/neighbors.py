@@ -44,6 +44,9 @@ MANHATTAN_WORK = 10**10
 # neighbours for each one that is wanted: fewer miss more of them, more take longer to compare.
 SHORTLIST = 5
 
+# Least distance of two distinct points: beside a row at 1e200 those of others round to 0.
+TINY = float(np.finfo(np.float64).tiny)
+
 # Distances held at a time where samples have too many tied neighbours: some tens of megabytes.
 CROWD = 10**6
 
@@ -87,6 +90,62 @@ class Nearest:
             return cls(*_nearest_manhattan(X, wide, jobs))
         near = nearest_neighbors(X, wide, metric=metric, jobs=jobs)
         return cls(near, _lengths(X, np.arange(n), near, metric))
+
+    @property
+    def dimension(self) -> float:
+        """D if the number of neighbours grows as r^D with their distance r: Hill's estimate.
+
+        The median of all samples; copies are not counted.
+
+        Examples
+        --------
+        >>> rng = np.random.default_rng(0)
+        >>> line, square = (Nearest.of(rng.uniform(size=(400, d)), 7) for d in (1, 2))
+        >>> round(line.dimension, 1), round(square.dimension, 1)
+        (0.9, 1.9)
+        """
+        known = self.length[:, -1] > 0
+        length = self.length[known]
+        copies = (length == 0).sum(axis=1)
+        growth = np.log(length[:, -1:] / np.where(length > 0, length, length[:, -1:])).sum(axis=1)
+        inverse = growth / np.maximum(self.length.shape[1] - 2 - copies, 1)
+        middle = float(np.median(inverse)) if len(inverse) else 0.0
+        return 1.0 / middle if middle > 0 else np.inf
+
+
+@dataclass(frozen=True)
+class Search:
+    """Points, or a matrix of the distances between them, among which nearest ones are looked up."""
+
+    X: Samples
+    metric: str = "euclidean"  # or "precomputed"
+    tree: KDTree | None = None  # of few features
+
+    @classmethod
+    def of(cls, X: Samples, metric: str = "euclidean") -> Search:
+        """Plant a tree where there are features, and few."""
+        tree = metric == "euclidean" and not is_sparse(X) and X.shape[1] <= TREE_DIMENSION
+        return cls(X, metric, KDTree(X) if tree else None)
+
+    def nearest(self, rows: Ints, k: int, jobs: int = 1) -> tuple[Floats, Ints]:
+        """Distances and numbers of the k points nearest to each of ``rows``, itself among them."""
+        if self.tree is not None:
+            return tree_neighbors(self.tree, self.X[rows], k, jobs=jobs)
+        if self.metric == "precomputed":
+            found, step = np.empty((len(rows), k), dtype=np.int64), max(1, CROWD // len(self.X))
+            for first in range(0, len(rows), step):
+                some = slice(first, first + step)
+                found[some] = np.argpartition(self.X[rows[some]], k - 1, axis=1)[:, :k]
+        else:
+            search = NearestNeighbors(n_neighbors=k, algorithm="brute").fit(self.X)
+            found = search.kneighbors(self.X[rows], return_distance=False).astype(np.int64)
+        length = _lengths(self.X, rows, found, self.metric)
+        order = np.argsort(length, axis=1, kind="stable")
+        return np.take_along_axis(length, order, axis=1), np.take_along_axis(found, order, axis=1)
+
+    def lengths(self, edges: Ints) -> Floats:
+        """Distance of every pair."""
+        return edge_lengths(self.X, edges, metric=self.metric)
 
 
 def tied_neighbors(

@@ -32,7 +32,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.spatial import KDTree
 
 from ..graph import Graph, components
 from ..numerics.boundaries import Boundaries
@@ -41,7 +40,7 @@ from ..numerics.threads import each
 from ..partition import ranks
 from ..problem import Floats, Ints
 from .bridges import joining_edges
-from .neighbors import edge_lengths, tree_neighbors
+from .neighbors import TINY, Search
 
 # Scales: neighbours of the finest, and of the coarsest, which is also a quarter of the points at
 # most. With fewer than 8 chance rules; beyond 128 nothing more was found, and time grows with it.
@@ -94,42 +93,48 @@ MANY, SIDE = 0.5, 0.75
 # neighbours of a saddle, and only where a valley could stand at all.
 BEYOND, PLACES, FAINT = 8, 8, 0.5
 
-# Least distance of two distinct points: beside a row at 1e200 those of others round to 0.
-TINY = float(np.finfo(np.float64).tiny)
-
 
 @dataclass(frozen=True)
 class Landscape:
     """Neighbours of every point, nearest first, for all scales."""
 
-    X: Floats  # (n, d)
+    search: Search  # beyond the neighbours
+    dimension: float
     masses: Floats  # (n,): of mean one
     weight: Floats  # (n,): the masses in rows
     near: Ints  # (n, columns)
     lengths: Floats  # (n, columns): logarithms
-    tree: KDTree  # searches beyond the neighbours
     jobs: int
 
     @classmethod
-    def of(cls, X: Floats, masses: Floats, jobs: int = 1) -> Landscape:
+    def of(
+        cls,
+        X: Floats,
+        masses: Floats,
+        jobs: int = 1,
+        metric: str = "euclidean",
+        dimension: float | None = None,
+    ) -> Landscape:
         """Find the neighbours."""
-        n, tree = len(X), KDTree(X)
+        n, search = len(X), Search.of(X, metric)
+        dimension = float(X.shape[1]) if dimension is None else dimension
         columns = min(max(FINE, min(COARSEST, WORK // n)), n // 4)
-        lengths, near = tree_neighbors(tree, X, columns + 1, jobs=jobs)
+        lengths, near = search.nearest(np.arange(n), columns + 1, jobs)
         own = near == np.arange(n)[:, None]
         own[~own.any(axis=1), -1] = True
         near = near[~own].reshape(n, columns).astype(np.int64)
         lengths = np.log(np.maximum(lengths[~own].reshape(n, columns), TINY))
-        return cls(X, masses / masses.mean(), masses, near, lengths, tree, jobs)
+        return cls(search, dimension, masses / masses.mean(), masses, near, lengths, jobs)
 
     def bridges(self, parts: Ints) -> Ints:
         """The shortest edges that join the parts, shortest first."""
-        edges = joining_edges(self.X, parts)
+        given = self.search.metric == "precomputed"
+        edges = joining_edges(self.search.X, parts, precomputed=given)
         return edges[np.argsort(self.log_lengths(edges), kind="stable")]
 
     def log_lengths(self, edges: Ints) -> Floats:
         """Logarithms of the lengths of edges."""
-        return np.log(np.maximum(edge_lengths(self.X, edges), TINY))
+        return np.log(np.maximum(self.search.lengths(edges), TINY))
 
     def walkable(
         self, size: int, radius: Floats, count: Ints, saddles: Ints, asked: np.ndarray
@@ -139,7 +144,7 @@ class Landscape:
         Where nothing is ``asked`` it is 2.
         """
         found = np.full(len(saddles), 2.0)
-        beyond = min(BEYOND * size, len(self.X) // 2)
+        beyond = min(BEYOND * size, len(self.near) // 2)
         if beyond < 2 * size or not asked.any():
             return found
         places = saddles[asked]
@@ -147,7 +152,7 @@ class Landscape:
         column = np.maximum(count[places, None] * steps // PLACES - 1, 0)
         around = np.take_along_axis(self.near[places], column, axis=1)
         around[:, 0] = places
-        lengths, near = map(np.asarray, self.tree.query(self.X[around.ravel()], beyond + 1))
+        lengths, near = self.search.nearest(around.ravel(), beyond + 1)
         mass = self.masses[near].sum(axis=1) - 1.0
         grown = np.log(np.maximum(lengths[:, -1], TINY)) - radius[around.ravel()]
         grown = (grown / np.log(mass / size)).reshape(around.shape).mean(axis=1)
@@ -169,13 +174,16 @@ def valleys(
     least: float = LEAST,
     jobs: int = 1,
     checked: bool = False,
+    *,
+    metric: str = "euclidean",
+    dimension: float | None = None,
 ) -> Boundaries | None:
     """The tree of the scale that shows most clusters, or the given number most clearly.
 
     Parameters
     ----------
     X : ndarray of shape (n, d)
-        Distinct points.
+        Distinct points; or their distances, with ``metric="precomputed"``.
     masses : ndarray of shape (n,)
     n_clusters : int, optional
     least : float
@@ -184,6 +192,9 @@ def valleys(
         Threads.
     checked : bool
         Whether the path is asked too, and decides where it shows clusters as clearly.
+    metric : {"euclidean", "precomputed"}
+    dimension : float, optional
+        Of the space or of what the points lie on; by default as many as there are features.
 
     Returns
     -------
@@ -200,7 +211,8 @@ def valleys(
     if len(X) < 4 * FINEST:
         return None
     jobs = jobs if len(X) >= THREADED else 1
-    land = Landscape.of(np.asarray(X, dtype=np.float64), np.asarray(masses, dtype=np.float64), jobs)
+    X, masses = np.asarray(X, dtype=np.float64), np.asarray(masses, dtype=np.float64)
+    land = Landscape.of(X, masses, jobs, metric, dimension)
     scales = each(lambda size: at_scale(land, size, least), land.scales[::-1], jobs)[::-1]
     for t in range(len(scales) - 1):
         for coarser in scales[t + 1 : t + 1 + CONFIRM]:
@@ -312,7 +324,7 @@ def at_scale(land: Landscape, size: int, least: float = LEAST) -> Scale:
     """Boundaries at one scale: points climb to their modes, modes meet at saddles."""
     from ..loops.valleys import bridge, climb, judge, reach, smooth
 
-    n = len(land.X)
+    n = len(land.near)
     radius, slope, flat = np.empty(n), np.empty(n), np.empty(n)
     count, uphill, basin, lower = (np.empty(n, dtype=np.int64) for _ in range(4))
     ends = np.empty((n, 2), dtype=np.int64)
@@ -342,7 +354,7 @@ def at_scale(land: Landscape, size: int, least: float = LEAST) -> Scale:
     judge(basin, lower, ends, depth, level, INNER, least, land.weight, heights)
     faint = np.argsort(heights, kind="stable")
     numbers = np.searchsorted(modes, basin)
-    places = n / size / (land.X.shape[1] + 1)
+    places = n / size / (land.dimension + 1)
     rank, ends, heights = rank[modes], ends[faint], heights[faint]
     return Scale(size, places, land.masses, uphill, numbers, rank, ends, heights)
 

@@ -1,0 +1,118 @@
+"""Where the graph measures distances between points, and of how many dimensions that is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from scipy import sparse
+
+from ..graph import Graph
+from ..kernels import distances
+from ..points import Points
+from ..problem import Floats, Ints
+from ..selection.tension import dimension_of
+from ..settings import Settings
+from ..weights import FEW_FEATURES, LOOPED, Nearest, automatic_nearest
+from ..weights.neighbors import edge_lengths
+
+# Points whose neighbours grow in number as r^D with D below this lie on a curve or a surface,
+# whatever space they are in, and have a density that can be told, as points of a plane have. With 3
+# tables of nine features (glass, statlog) would be surfaces, with 2 a square would not be one.
+SURFACE = 2.5
+
+# Points for each neighbour by which the dimension is measured: neighbours that are a quarter of all
+# points (59 animals, zoo) say how large the clusters are, and not what they lie on.
+LOCAL = 8
+
+
+@dataclass(frozen=True)
+class Space:
+    """Where the graph measures distances.
+
+    Attributes
+    ----------
+    X : (n, d) array or sparse matrix
+        Rows of features, axes of the embedding, or all distances.
+    metric : str
+        One that has loops, "auto" among them; "precomputed" if X holds distances.
+    features : bool
+        Whether the columns of X are features.
+    few : bool
+        Whether the points have few dimensions: at most three features, or they lie on a curve or on
+        a surface.
+    dimension : float
+        Number of features, if they are few; the dimension in which neighbours grow, on a curve or
+        surface and where there are no features; else that over which the variance is spread.
+    nearest : Nearest or None
+        Neighbours of distinct points that make the graph of the defaults, where it is built here.
+    """
+
+    X: Any
+    metric: str
+    features: bool
+    few: bool
+    dimension: float
+    nearest: Nearest | None = None
+
+    @property
+    def is_line(self) -> bool:
+        """Whether the points are numbers, between which the density is all that there is."""
+        return self.features and self.X.shape[1] == 1
+
+    @property
+    def n_features(self) -> float:
+        """Number of features as tensions count them: at most three are few."""
+        return min(self.dimension, FEW_FEATURES) if self.few else max(self.X.shape[1], 4)
+
+    def lengths(self, edges: Ints) -> Floats:
+        """Lengths of edges, Euclidean unless distances are given."""
+        given = "precomputed" if self.metric == "precomputed" else "euclidean"
+        return edge_lengths(self.X, edges, metric=given)
+
+
+def space_of(X: Any, settings: Settings, Z: Floats | None = None) -> Space:
+    """Where distances between rows X are measured; Z is their embedding, where they have one.
+
+    The graph is in the embedding if the settings say so.
+    """
+    placed = Z is not None and settings.weighs_in_embedding
+    metric = "euclidean" if placed else settings.metric_of_graph(X)
+    if placed:
+        X = Z
+    elif metric not in LOOPED:
+        X = X if settings.distances_given else distances(X, None, metric)
+        metric = "precomputed"
+    features = not placed and metric != "precomputed" and not sparse.issparse(X)
+    few = features and X.shape[1] <= FEW_FEATURES
+    spread = X if features or Z is None else Z
+    return Space(X, metric, features, few, float(X.shape[1]) if few else dimension_of(spread))
+
+
+def measure_space(points: Points, own: Graph | None, settings: Settings) -> Space:
+    """Find out where distances between points are measured, who is near there, and the dimension.
+
+    A graph of rows or one that is given is there already, and has no dimension but that of X.
+    """
+    space = space_of(points.X, settings, points.Z)
+    if own is not None or not settings.automatic_graph or len(points) < 2:
+        return space
+    space = near_in(space, settings)
+    assert space.nearest is not None
+    if not space.few:
+        grown = space.nearest.dimension
+        local = len(points) >= LOCAL * space.nearest.index.shape[1]
+        if grown < SURFACE and local:
+            metric = "euclidean" if space.metric == "auto" else space.metric
+            surface = replace(space, metric=metric, few=True, dimension=grown)
+            space = near_in(surface, settings)
+        elif not space.features:
+            space = replace(space, dimension=grown)
+    return space if points.distinct else replace(space, nearest=None)
+
+
+def near_in(space: Space, settings: Settings) -> Space:
+    """The space with the neighbours of all points."""
+    asked, jobs = settings.n_neighbors, settings.threads
+    nearest = automatic_nearest(space.X, asked, space.metric, space.few, jobs=jobs)
+    return replace(space, nearest=nearest)
