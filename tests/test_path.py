@@ -7,8 +7,9 @@ import pytest
 from sklearn.datasets import make_blobs, make_moons
 
 import kill_and_resume
-from convexcluster import solve_path
+from convexcluster import solve, solve_path
 from convexcluster.graph import components
+from convexcluster.loops.clusters import fuse
 from convexcluster.partition import means
 from convexcluster.path import checkpoint as checkpoint_module
 from convexcluster.path import components as components_module
@@ -347,8 +348,30 @@ def test_a_cold_start_where_almost_everything_has_fused():
     assert np.linalg.norm(A - B) <= radius + cold_radius
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("margin", [1e-7, 1e-3])
+def test_an_edge_whose_square_underflows_fuses_nothing(dtype, margin):
+    """Its ‖λ‖² is 0 also where it is saturated; in the reading it held samples far apart."""
+    least = float(np.sqrt(np.finfo(dtype).tiny))
+    tail, head = np.array([0, 1, 2]), np.array([1, 2, 3])
+    c = np.array([1.0, 1.2e-8 * least, 10 * least])
+    Lam = np.array([[0.5, 0.0], [c[1] * np.sqrt(0.5)] * 2, [0.0, 9 * least]], dtype)
+    labels, count = fuse(tail, head, c, Lam, 4, margin)
+    assert labels.tolist() == [0, 0, 1, 1]
+    assert count == 2
+
+
+@pytest.mark.parametrize("solver", ["ssnal", "admm"])
+def test_solvers_read_no_fusion_off_an_edge_whose_square_underflows(solver):
+    Z = np.array([[0.0, 0.0], [0.1, 0.0], [5.0, 0.0], [5.1, 0.0]])
+    edges, weights = [[0, 1], [1, 2], [2, 3]], [1.0, 1e-170, 1.0]
+    solution = solve(Z, edges, weights, 0.5, solver=solver, tol=1e-9)
+    assert solution.relative_gap <= 1e-9
+    assert len(np.unique(solution.A, axis=0)) == 2
+
+
 def test_a_dense_graph_with_weak_edges_is_solved():
-    """Weights over thirty decades: rounds of mixed graphs gave every γ up, after seconds each."""
+    """Weights over 160 decades: edges too weak to be squared were taken for fused ones."""
     Z = np.random.default_rng(1).normal(size=(300, 2))
     i, j = np.triu_indices(300, 1)
     square = ((Z[i] - Z[j]) ** 2).sum(axis=1)

@@ -225,7 +225,10 @@ class _Vectors:
         cell = np.add.reduceat(beta, first)
         mean = own.sums.sum(axis=1) / total
         column = np.add.reduceat(m * mean, first)
-        Q = m[:, None] * (own.sums - mean[:, None] * mass - (column - column.sum() / total * mass))
+        Q = mean[:, None] * mass  # in place: it may be as large as all else together
+        np.subtract(own.sums, Q, out=Q)
+        Q -= column - column.sum() / total * mass
+        Q *= m[:, None]
         return cls(cell, beta + share * cell[own.cell], share, Q, np.add.reduceat(Q, first, axis=0))
 
 
@@ -282,18 +285,26 @@ def _over_the_cluster(
 
     n, p, (i, j) = own.n, len(v.cell), np.ascontiguousarray(own.edges.T)
     spent = own.masses / float(own.masses.sum())
-    left = np.zeros((n, p))
-    left[np.arange(n), own.cell] = v.share
-    left -= spent[:, None]
-    Y = _potentials(own, kappa, np.hstack([left, E]))
-    f = kappa[:, None] * (Y[i, p:] - Y[j, p:])
-    Y = Y[:, :p] - Y[:, :p].mean(axis=0)
+
+    def demands(also: Floats) -> Floats:
+        """I − (m/m_t)1ᵀ of the cells, beside other columns: made twice, as it is large."""
+        left = np.empty((n, p + also.shape[1]))
+        left[:, :p] = -spent[:, None]
+        left[np.arange(n), own.cell] += v.share
+        left[:, p:] = also
+        return left
+
+    whole = _potentials(own, kappa, demands(E))
+    f = kappa[:, None] * (whole[i, p:] - whole[j, p:])
+    Y = whole[:, :p] - whole[:, :p].mean(axis=0)
+    del whole
     inner_products(i, j, kappa, Y, Y @ v.G, sums.square)
-    take_off(i, j, kappa, Y, v.cell, left, sums.size)
     span = np.abs(Y) @ v.cell
     sums.span[:] = kappa * (span[i] + span[j])
+    left = demands(np.empty((n, 0)))
+    take_off(i, j, kappa, Y, v.cell, left, sums.size)
     carried = _at_ends(own, sums.size) + v.share * v.cell[own.cell] + spent * v.cell.sum()
-    sums.missed[:] = np.abs(left) @ v.cell + sums.unit * carried
+    sums.missed[:] = np.abs(left, out=left) @ v.cell + sums.unit * carried
     return Y, f
 
 

@@ -78,8 +78,12 @@ def _merge(pairs, heights, root, node, size, rows):  # type: ignore[no-untyped-d
 
 
 def fuse(tail: Ints, head: Ints, c: Floats, Lam: Reals, n: int, margin: float) -> tuple[Ints, int]:
-    """Components of the edges with ‖λ‖ < c(1 − margin), numbered by first node."""
-    fused = np.einsum("ek,ek->e", Lam, Lam) < (c * (1 - margin)) ** 2
+    """Components of the edges with ‖λ‖ < c(1 − margin), numbered by first node.
+
+    An edge whose c² underflows in the precision of Λ fuses nothing: ‖λ‖² is 0 there for any λ.
+    """
+    bound = (c * (1 - margin)) ** 2
+    fused = (np.einsum("ek,ek->e", Lam, Lam) < bound) & (bound > np.finfo(Lam.dtype).tiny)
     labels = np.empty(n, dtype=np.int64)
     return labels, join(tail, head, fused, labels)
 

@@ -178,7 +178,12 @@ def laplacian_solver(
 
     def solve(b: Floats) -> Floats:
         Y = np.zeros_like(b)
-        Y[free] = solve_inner(b[free])
+        if b.size <= AT_ONCE or b.ndim == 1:
+            Y[free] = solve_inner(b[free])
+            return Y
+        for at in range(0, b.shape[1], FEW_COLUMNS):  # no copies of the size of b
+            few = slice(at, at + FEW_COLUMNS)
+            Y[free, few] = solve_inner(b[free, few])
         return Y
 
     return solve

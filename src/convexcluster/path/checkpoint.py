@@ -19,7 +19,7 @@ from .builder import PathBuilder
 from .clusterpath import ClusterPath
 from .engine import Engine
 
-FILE = Container("convexcluster checkpoint", 5, {"ClusterPath": ClusterPath}, reads=(4,))
+FILE = Container("convexcluster checkpoint", 6, {"ClusterPath": ClusterPath})
 
 # Seconds between two saves: a fraction of what would be lost, and far above what one costs.
 EVERY = 5.0
@@ -39,10 +39,14 @@ def fingerprint(*parts: np.ndarray | str) -> str:
 
 @dataclass(slots=True)
 class Agenda:
-    """The γ that are ``ahead``, the next one last, and how many more may be put between them."""
+    """The γ that are ``ahead``, the next one last, and how many more may be put between them.
+
+    ``seen`` are the clusters of each that was solved and put off; 0 of the others.
+    """
 
     ahead: list[float]
     spare: int
+    seen: list[int]
 
 
 class Checkpoint:
@@ -80,7 +84,7 @@ class Checkpoint:
         builder.restore(stored["path"])
         for engine, arrays in zip(engines, stored["engines"], strict=True):
             engine.restore(arrays)
-        return Agenda(stored["ahead"].tolist(), stored["spare"])
+        return Agenda(stored["ahead"].tolist(), stored["spare"], stored["seen"].tolist())
 
     def save(self, engines: list[Engine], builder: PathBuilder, agenda: Agenda) -> None:
         """Write the state after a γ, if it is time or the last one."""
@@ -92,6 +96,7 @@ class Checkpoint:
             "path": builder.build(last),
             "ahead": np.array(agenda.ahead, dtype=np.float64),
             "spare": agenda.spare,
+            "seen": np.array(agenda.seen, dtype=np.int64),
             "engines": [engine.to_arrays() for engine in engines],
         }
         FILE.write(self.path, state)

@@ -32,11 +32,11 @@ from .levels import (
     split_levels,
     strong_parts,
 )
-from .mixed import MIXED_SHARE, carrying, solve_mixed
+from .mixed import carrying, solve_mixed
 from .newton import Newton
 from .rotate import freeze, span
 from .route import POLISH_REACH, bring_down, correct, polish_inside
-from .top import WIDE, Bools, Clusters, keep_together, measure, newton, solve_top
+from .top import WIDE, Bools, Clusters, keep_together, measure, solve_top
 
 # Passes over its edges that a new level costs at every γ (sweeps, lifting, lowering), beside CALLS.
 # A level is made when that is less than what it saves: passes on the top times the nodes that went.
@@ -92,11 +92,6 @@ OPEN_PATIENCE = 4
 # After OPEN_PATIENCE a round must leave at most this share of the gap. Nearer to 1: rounds go on
 # that cannot reach the tolerance. At 0.5: rounds are given up that would have reached it in three.
 OPEN_GAIN = 0.9
-
-# A first round that leaves more than so many times the gap that is allowed is followed by Newton's
-# method on all samples: along weak edges of a dense graph rounds move the residual to and fro, and
-# leave 16,000 to 24,000 times the gap. Far below that a few more rounds are enough.
-OPEN_REACH = 100.0
 
 # Numbers of Λ that sweeps over mixed graphs may touch at one γ, some ten seconds; then the gap is
 # reported as it is. Half or twice: so is the longest time that one γ can take.
@@ -317,10 +312,6 @@ class Engine:
             idle = turn >= OPEN_PATIENCE and best.gap > OPEN_GAIN * before
             if best.gap <= room or idle or work > OPEN_WORK:
                 break
-            if turn == 0 and best.gap > OPEN_REACH * room:
-                clusters = newton(base, c, MIXED_SHARE * room, clusters)
-                if clusters.gap <= room:
-                    return clusters
         if best is not clusters:
             base.Lam[:] = kept
             base.refresh()

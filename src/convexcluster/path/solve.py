@@ -166,7 +166,7 @@ def path_of(
     parts = Components.of(problem, tol, certify == "path", tol_relative_to == "objective")
     extra = int(EXTRA * max_gammas) if gammas is None and refine else 0
     builder = PathBuilder(problem.masses, parts.scale, parts.origin, parts.basis)
-    agenda, saved = Agenda(grid.tolist()[::-1], extra), None
+    agenda, saved = Agenda(grid.tolist()[::-1], extra, [0] * len(grid)), None
     if checkpoint is not None:
         key = fingerprint(*given, grid, np.array([tol]), repr((certify, tol_relative_to, extra)))
         saved = Checkpoint(Path(checkpoint), key)
@@ -202,16 +202,27 @@ def _states(
     Where clusters merge in a rush, a γ halfway is put before the next one.
     """
     while agenda.ahead:
-        gamma = agenda.ahead[-1]
-        kept = parts.to_arrays() if agenda.spare > 0 and builder.gammas else None
+        gamma, refines = agenda.ahead[-1], agenda.spare > 0 and bool(builder.gammas)
+        if refines and agenda.seen[-1] and _put_off(agenda, builder, agenda.seen[-1]):
+            continue
+        kept = parts.to_arrays() if refines else None
         state = parts.advance(gamma, pool)
-        if kept is not None:
-            before, count = builder.gammas[-1], len(builder.centers[-1])
-            middle = halfway(before, gamma, count, len(state.centers))
-            if middle is not None:
-                parts.restore(kept)
-                agenda.ahead.append(middle)
-                agenda.spare -= 1
-                continue
+        if kept is not None and _put_off(agenda, builder, len(state.centers)):
+            parts.restore(kept)
+            continue
         agenda.ahead.pop()
+        agenda.seen.pop()
         yield gamma, state
+
+
+def _put_off(agenda: Agenda, builder: PathBuilder, count: int) -> bool:
+    """Put a γ halfway before the next one, which has ``count`` clusters, if that is a rush."""
+    before, k_before = builder.gammas[-1], len(builder.centers[-1])
+    middle = halfway(before, agenda.ahead[-1], k_before, count)
+    if middle is None:
+        return False
+    agenda.seen[-1] = count
+    agenda.ahead.append(middle)
+    agenda.seen.append(0)
+    agenda.spare -= 1
+    return True

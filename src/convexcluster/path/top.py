@@ -43,7 +43,7 @@ TURN = 4
 # Passes after which Newton's method takes over; a level so small that calls cost more than a pass
 # may go on for as many passes over CALLS numbers. Half: Newton's method, at some tens of passes per
 # step, starts where sweeps were about to end, and paths take a third longer. Twice: hopeless levels
-# cost twice as much before they are given up.
+# cost twice as much before they are given up. Sweeps that would end within twice as many go on.
 MAX_PASSES = 400
 
 # Numbers of Λ that Newton's method may touch, once per step: some seconds. A level that allows
@@ -189,6 +189,7 @@ def solve_top(
     given, last = (*tight, rough.A, rough.Lam), rough.Lam.copy()
     t, loss, passes, check = 1.0, np.inf, 0, TURN
     limit = most or max(MAX_PASSES, least, int(MAX_PASSES * CALLS / (1 + level.cost)))
+    halfway, extended = np.inf, most is not None
     while passes < limit:
         over_halves(level, sweep, pool, *given, after=(TURN, kind(DAMPED)))
         passes += TURN
@@ -198,7 +199,12 @@ def solve_top(
                 found = _in_double(level, c, rough, apart)
             if found.gap <= target:
                 break
-            check = passes + max(TURN, passes // 4 // TURN * TURN)
+            halfway = found.gap if passes <= limit // 2 else halfway
+            check = min(passes + max(TURN, passes // 4 // TURN * TURN), limit)
+            slow = found.gap > NEAR_ENOUGH * target
+            # gaps fall as a power of the passes: by twice as many as much as since half of them
+            if passes >= limit and slow and not extended and found.gap**2 <= target * halfway:
+                limit, extended = 2 * limit, True
         now = dual_loss(level.masses, rough.A)
         t, beta = nesterov(1.0 if now > loss else t)
         loss = now
@@ -215,15 +221,12 @@ def solve_top(
     return replace(found, passes=passes, work=float(passes) * level.cost)
 
 
-def _newton(
-    level: Level, c: Floats, target: float, steps: int, found: Clusters, cold: bool = False
-) -> Clusters:
+def _newton(level: Level, c: Floats, target: float, steps: int, found: Clusters) -> Clusters:
     """Semismooth Newton where sweeps are slow: long chains of clusters, or masses far apart."""
     edges = np.stack([level.tail, level.head], axis=1)
     problem = Problem(level.MZ * level.inv_mass[:, None], edges, c, 1.0, level.masses)
     kept = level.Lam.copy()
-    warm = None if cold else level.Lam
-    solution = drive(ssnal.METHOD, problem, NEWTON_SHARE * target, steps, warm)
+    solution = drive(ssnal.METHOD, problem, NEWTON_SHARE * target, steps, level.Lam)
     level.Lam[:] = solution.Lam
     level.refresh()
     better = best_reading(level, c, np.ascontiguousarray(solution.A))
@@ -232,15 +235,6 @@ def _newton(
     level.Lam[:] = kept
     level.refresh()
     return found
-
-
-def newton(level: Level, c: Floats, target: float, found: Clusters) -> Clusters:
-    """Newton's method on a level that is not too large for it: from its duals, then from none."""
-    steps = min(int(NEWTON_WORK / (1 + level.cost)), MOST_STEPS)
-    if steps < LEAST_STEPS:
-        return found
-    found = _newton(level, c, target, steps, found)
-    return found if found.gap <= target else _newton(level, c, target, steps, found, cold=True)
 
 
 def _in_double(level: Level, c: Floats, rough: Duals, apart: Bools | None) -> Clusters:

@@ -84,6 +84,9 @@ def drive(
 # while edges still drift inwards or outwards. The gap decides between them.
 SLACKS = (1e-7, 1e-3)
 
+# ‖λ‖ of an edge with less capacity is 0 for any λ, since its square underflows: it fuses nothing.
+LEAST_CAPACITY = float(np.sqrt(np.finfo(np.float64).tiny))
+
 
 def polish(problem: Problem, point: Point, target: float = 0.0) -> tuple[Floats, float]:
     """Return the best of the fused centroids of the point's dual and its own A, and the gap.
@@ -99,7 +102,8 @@ def polish(problem: Problem, point: Point, target: float = 0.0) -> tuple[Floats,
     labels = np.empty(problem.n, dtype=np.int64)
     A, gap = point.A, np.inf
     for slack in SLACKS:
-        count = join(tail, head, norms < (1.0 - slack) * problem.c, labels)
+        fused = (norms < (1.0 - slack) * problem.c) & (problem.c > LEAST_CAPACITY)
+        count = join(tail, head, fused, labels)
         C = means(labels, count, problem.masses, A_dual)
         fused_gap = duality_gap(problem, C, point.Lam, A_dual)
         if fused_gap < gap:
