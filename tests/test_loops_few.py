@@ -26,15 +26,12 @@ EVERY = {(module, loop) for module, loops in CALLERS.items() for loop in loops}
 
 def compare(monkeypatch):
     """From now on each loop runs in both forms; which did is returned."""
-    seen, plain_run = set(), compiling.run
+    seen = set()
 
     def both(loop, steps, *given, out=1):
         copies = [value.copy() if isinstance(value, np.ndarray) else value for value in given]
-        monkeypatch.setattr(compiling, "FEW", -1)
-        compiled = plain_run(loop, steps, *copies, out=out)
-        assert loop.signatures or loop.stats.cache_hits  # it was the compiled form
-        monkeypatch.setattr(compiling, "FEW", 1 << 60)
-        found = plain_run(loop, steps, *given, out=out)
+        compiled = loop(*copies)
+        found = compiling.as_python(loop, *given, out=out)
         assert found == compiled
         for mine, other in zip(given[-out:], copies[-out:]):
             assert mine.dtype == other.dtype
@@ -60,7 +57,7 @@ def test_every_loop_is_the_same_as_python_and_compiled(monkeypatch):
 
 
 @pytest.mark.parametrize(("steps", "compiled"), [(compiling.FEW, False), (compiling.FEW + 1, True)])
-def test_a_loop_is_compiled_from_so_many_steps_on(steps, compiled):
+def test_a_loop_is_compiled_from_so_many_steps_on(monkeypatch, steps, compiled):
     @numba.njit
     def double(a, total, out):
         for i in range(len(a)):
@@ -74,3 +71,8 @@ def test_a_loop_is_compiled_from_so_many_steps_on(steps, compiled):
     np.testing.assert_array_equal(total, [6.0])
     np.testing.assert_array_equal(a, np.arange(4.0))
     assert bool(double.signatures) == compiled
+    if compiled:  # from then on it is called for few steps too
+        calls = len(double.signatures)
+        monkeypatch.setattr(compiling, "as_python", None)
+        assert compiling.run(double, 1, a, total, out, out=2) == 4
+        assert len(double.signatures) == calls

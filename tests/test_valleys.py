@@ -31,11 +31,14 @@ from convexcluster.weights.valleys import (
 # Twins
 
 
-def neighbors(n, columns, seed):
+def neighbors(n, columns, seed, tied=False):
     """Random points with masses: lists of neighbours, log distances, masses of mean one."""
     rng = np.random.default_rng(seed)
     masses = rng.integers(1, 4, n).astype(float)
-    land = Landscape.of(rng.normal(size=(n, 2)), masses)
+    X = rng.normal(size=(n, 2))
+    if tied:
+        X = rng.permutation(np.argwhere(np.ones((20, 20))))[:n].astype(float)
+    land = Landscape.of(X, masses)
     return land.near[:, :columns].copy(), land.lengths[:, :columns].copy(), land.masses
 
 
@@ -94,10 +97,11 @@ def plain_climb(near, lengths, count, order, rank):
     return uphill, basin, ends
 
 
+@pytest.mark.parametrize("tied", [False, True])
 @pytest.mark.parametrize("seed", range(5))
-def test_climb_finds_modes_and_the_saddles_at_which_they_end(seed):
+def test_climb_finds_modes_and_the_saddles_at_which_they_end(seed, tied):
     n = 90
-    near, lengths, masses = neighbors(n, 22, seed)
+    near, lengths, masses = neighbors(n, 22, seed, tied)
     radius, _, count = plain_reach(near, lengths, masses, 5.0)
     order = np.argsort(radius, kind="stable")
     rank = ranks(order)

@@ -22,6 +22,19 @@ def ranks(order: Ints) -> Ints:
     return rank
 
 
+def roots(parent: Ints) -> Ints:
+    """Root of every node of a forest; ``parent`` is that of each node, and a root is its own.
+
+    Examples
+    --------
+    >>> roots(np.array([0, 0, 1, 3]))
+    array([0, 0, 0, 3])
+    """
+    while ((above := parent[parent]) != parent).any():  # each round halves the way that is left
+        parent = above
+    return parent
+
+
 def canonical(labels: np.ndarray) -> Ints:
     """Renumber labels of any kind 0, 1, … in order of first appearance."""
     _, start, inverse = np.unique(labels, return_index=True, return_inverse=True)

@@ -44,12 +44,18 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
 def run(loop: Any, steps: int, *given: Any, out: int = 1) -> Any:
     """Call ``loop``, or for few ``steps`` its Python on lists, so that it need not be compiled.
 
-    The last ``out`` arguments are what it fills. Such a loop has no arithmetic that may be
-    reordered, so that both give the same numbers; it reads arrays as nested lists are read,
-    ``a[i][k]``, and is given the arrays that it works with.
+    Where this process has compiled it, or loaded it, before, it is called for few steps too. The
+    last ``out`` arguments are what it fills. Such a loop has no arithmetic that may be reordered,
+    so that both give the same numbers; it reads arrays as nested lists are read, ``a[i][k]``, and
+    is given the arrays that it works with.
     """
-    if steps > FEW:
+    if steps > FEW or loop.signatures:
         return loop(*given)
+    return as_python(loop, *given, out=out)
+
+
+def as_python(loop: Any, *given: Any, out: int) -> Any:
+    """Call the Python of ``loop`` on lists, see :func:`run`."""
     lists = [value.tolist() if isinstance(value, np.ndarray) else value for value in given]
     found = plain(loop)(*lists)
     for value, filled in zip(given[-out:], lists[-out:]):

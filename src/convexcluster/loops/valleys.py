@@ -70,28 +70,41 @@ def climb(
     which the parts meet. ``parent`` and ``highest``, 0 … n − 1 at the beginning, are the parts at
     the end.
     """
-    n = len(near)
-    start, back = np.zeros(n + 2, np.int64), np.empty(int(count.sum()), np.int64)
-    point_back(near, count, order, start, back)
+    start = np.zeros(len(near) + 2, np.int64)
+    back = point_back(near, lengths, count, order, rank, start)
     parts = uphill, basin, parent, highest, lower, ends
     return int(_climb(near, lengths, count, order, rank, start, back, *parts))
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def point_back(near, count, order, start, back):  # type: ignore[no-untyped-def]
-    """Who has i as a neighbour: ``back`` from ``start[i]`` up to ``start[i + 1]``."""
+def point_back(near, lengths, count, order, rank, start):  # type: ignore[no-untyped-def]
+    """Denser points that have i as a neighbour, and perhaps are none of its own.
+
+    They are ``back`` from ``start[i]`` up to ``start[i + 1]``. The neighbours of j are those within
+    r_j. If j is denser than i, r_j ≤ r_i, so that a neighbour i of j nearer than r_j has j as a
+    neighbour too. Only at the distance r_j = r_i, where points are tied, it may not.
+    """
     n = len(near)
-    for i in range(n):
-        for c in range(count[i]):
-            start[near[i, c] + 2] += 1
-    for i in range(n):
-        start[i + 2] += start[i + 1]
-    for t in range(n):  # not in the order of the rows, which may change
-        i = order[t]
-        for c in range(count[i]):
+    for t in range(
+        2 * n
+    ):  # first how many, then which; not in the order of the rows, it may change
+        if t == n:
+            for i in range(n):
+                start[i + 2] += start[i + 1]
+            back = np.empty(start[n + 1], np.int64)
+        i = order[t % n]
+        last = lengths[i, count[i] - 1]
+        for c in range(count[i] - 1, -1, -1):
             j = near[i, c]
-            back[start[j + 1]] = i
-            start[j + 1] += 1
+            if lengths[i, c] < last:
+                break
+            if rank[j] > rank[i] and lengths[j, count[j] - 1] == last:
+                if t < n:
+                    start[j + 2] += 1
+                else:
+                    back[start[j + 1]] = i
+                    start[j + 1] += 1
+    return back
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -124,7 +137,7 @@ def _climb(  # type: ignore[no-untyped-def]
         parent[i] = find(parent, above)
         for c in range(both):
             j = near[i, c] if c < own else back[start[i] + c - own]
-            if rank[j] < t:
+            if rank[j] < t and parent[j] != parent[i]:
                 met = meet(i, j, rank, parent, highest, lower, ends, met)
     return met
 
@@ -202,13 +215,16 @@ def _judge(basin, lower, ends, depth, level, inner, least, parent, mass, failed,
             failed[b] = max(failed[b], depth[t])
 
 
-def sides(pairs: Ints, rank: Ints, mass: Floats, tops: Ints, least: Floats) -> None:
+def sides(
+    pairs: Ints, rank: Ints, mass: Floats, tops: Ints, least: Floats, points: int = 0
+) -> None:
     """The densest mode of either side of each boundary, and the mass of the lesser side.
 
-    ``pairs`` are modes, the faintest boundary first; ``mass`` is that of the basin of each mode.
+    ``pairs`` are modes, the faintest boundary first; ``mass`` is that of the basin of each mode. Of
+    many ``points`` the loop is compiled, as all others are then.
     """
     parts = np.arange(len(mass)), np.arange(len(mass)), mass.copy()
-    run(_sides, len(mass), pairs, rank, *parts, tops, least, out=2)
+    run(_sides, max(len(mass), points), pairs, rank, *parts, tops, least, out=2)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -224,14 +240,17 @@ def _sides(pairs, rank, parent, highest, total, tops, least):  # type: ignore[no
         total[a] += total[b]
 
 
-def between(pairs: Ints, heights: Floats, first: Ints, second: Ints, out: Floats) -> None:
+def between(
+    pairs: Ints, heights: Floats, first: Ints, second: Ints, out: Floats, points: int = 0
+) -> None:
     """Height of the boundary between two modes each: the least that joins them.
 
     ``pairs`` with ``heights`` are the boundaries, the faintest first, over modes 0 … len(pairs).
+    ``points`` as for :func:`sides`.
     """
     n = len(pairs) + 1
     parts = np.arange(n), np.arange(n), np.arange(2 * n - 1)
-    run(_between, n, pairs, heights, first, second, *parts, out)
+    run(_between, max(n, points), pairs, heights, first, second, *parts, out)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

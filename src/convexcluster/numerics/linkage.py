@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..partition import canonical, first, twins
+from ..partition import canonical, first, roots, twins
 from ..problem import Floats, Ints
 
 
@@ -24,11 +24,9 @@ def cut(tree: Floats, n_clusters: int) -> Ints:
     n = len(tree) + 1
     if not 1 <= n_clusters <= n:
         raise ValueError(f"n_clusters must be between 1 and {n}, the number of samples")
-    label = np.arange(2 * n - 1)
-    for row in range(n - n_clusters - 1, -1, -1):
-        left, right = int(tree[row, 0]), int(tree[row, 1])
-        label[left] = label[right] = label[n + row]
-    return canonical(label[:n])
+    parent, merges = np.arange(2 * n - 1), np.arange(n - n_clusters)
+    parent[tree[merges, :2].astype(np.int64)] = n + merges[:, None]
+    return canonical(roots(parent)[:n])
 
 
 def join(pairs: Ints, heights: Floats, n: int) -> Floats:

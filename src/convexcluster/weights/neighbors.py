@@ -69,7 +69,9 @@ def nearest_neighbors(X: Samples, k: int, *, metric: str = "euclidean", jobs: in
     if n > APPROXIMATE_SIZE and find_spec("pynndescent"):
         from pynndescent import NNDescent
 
-        return _others(NNDescent(X, n_neighbors=k + 1, random_state=0).neighbor_graph[0])
+        return others(NNDescent(X, n_neighbors=k + 1, random_state=0).neighbor_graph[0])[0].astype(
+            np.int64
+        )
     search = NearestNeighbors(n_neighbors=k).fit(X)
     return search.kneighbors(return_distance=False).astype(np.int64)
 
@@ -326,14 +328,20 @@ def tree_neighbors(
 
 def _from_tree(X: Floats, k: int, power: int, jobs: int) -> Ints:
     """The k nearest others by a tree."""
-    return _others(tree_neighbors(KDTree(X), X, k + 1, power, jobs)[1])
+    return others(tree_neighbors(KDTree(X), X, k + 1, power, jobs)[1])[0]
 
 
-def _others(found: np.ndarray) -> Ints:
-    """Drop each sample from its own list of k + 1; the last, where copies pushed the sample out."""
-    own = found == np.arange(len(found))[:, None]
+def others(found: np.ndarray, *more: np.ndarray) -> list[np.ndarray]:
+    """Drop each sample from its own list of k + 1, the last where copies pushed the sample out.
+
+    What ``more`` arrays have in the same places goes too.
+    """
+    n, first = len(found), np.arange(len(found))
+    if (found[:, 0] == first).all():
+        return [np.ascontiguousarray(values[:, 1:]) for values in (found, *more)]
+    own = found == first[:, None]
     own[~own.any(axis=1), -1] = True
-    return found[~own].reshape(len(found), -1).astype(np.int64)
+    return [values[~own].reshape(n, -1) for values in (found, *more)]
 
 
 def edge_lengths(X: Samples, edges: Ints, *, metric: str = "euclidean") -> Floats:

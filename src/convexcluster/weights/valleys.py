@@ -29,18 +29,18 @@ References: Chazal, Guibas, Oudot and Skraba, J. ACM 2013 (prominence of modes);
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ..graph import Graph, components
+from ..graph import Graph
 from ..numerics.boundaries import Boundaries
 from ..numerics.linkage import join
 from ..numerics.threads import each
-from ..partition import ranks
+from ..partition import canonical, ranks, roots
 from ..problem import Floats, Ints
 from .bridges import joining_edges
-from .neighbors import TINY, Search
+from .neighbors import TINY, Search, others
 
 # Scales: neighbours of the finest, and of the coarsest, which is also a quarter of the points at
 # most. With fewer than 8 chance rules; beyond 128 nothing more was found, and time grows with it.
@@ -105,6 +105,7 @@ class Landscape:
     near: Ints  # (n, columns)
     lengths: Floats  # (n, columns): logarithms
     jobs: int
+    known: dict[bytes, Ints] = field(default_factory=dict)  # bridges of parts: scales share them
 
     @classmethod
     def of(
@@ -120,17 +121,17 @@ class Landscape:
         dimension = float(X.shape[1]) if dimension is None else dimension
         columns = min(max(FINE, min(COARSEST, WORK // n)), n // 4)
         lengths, near = search.nearest(np.arange(n), columns + 1, jobs)
-        own = near == np.arange(n)[:, None]
-        own[~own.any(axis=1), -1] = True
-        near = near[~own].reshape(n, columns).astype(np.int64)
-        lengths = np.log(np.maximum(lengths[~own].reshape(n, columns), TINY))
+        near, lengths = others(near, lengths)
+        lengths = np.log(np.maximum(lengths, TINY, out=lengths), out=lengths)
         return cls(search, dimension, masses / masses.mean(), masses, near, lengths, jobs)
 
     def bridges(self, parts: Ints) -> Ints:
         """The shortest edges that join the parts, shortest first."""
-        given = self.search.metric == "precomputed"
-        edges = joining_edges(self.search.X, parts, precomputed=given)
-        return edges[np.argsort(self.log_lengths(edges), kind="stable")]
+        key, given = parts.tobytes(), self.search.metric == "precomputed"
+        if key not in self.known:
+            edges = joining_edges(self.search.X, parts, precomputed=given)
+            self.known[key] = edges[np.argsort(self.log_lengths(edges), kind="stable")]
+        return self.known[key]
 
     def log_lengths(self, edges: Ints) -> Floats:
         """Logarithms of the lengths of edges."""
@@ -152,10 +153,16 @@ class Landscape:
         column = np.maximum(count[places, None] * steps // PLACES - 1, 0)
         around = np.take_along_axis(self.near[places], column, axis=1)
         around[:, 0] = places
-        lengths, near = self.search.nearest(around.ravel(), beyond + 1)
-        mass = self.masses[near].sum(axis=1) - 1.0
-        grown = np.log(np.maximum(lengths[:, -1], TINY)) - radius[around.ravel()]
-        grown = (grown / np.log(mass / size)).reshape(around.shape).mean(axis=1)
+        at = around.ravel()
+        if beyond <= self.near.shape[1]:
+            last = self.lengths[at, beyond - 1]
+            mass = self.masses[at] + self.masses[self.near[at, :beyond]].sum(axis=1) - 1.0
+        else:
+            lengths, near = self.search.nearest(at, beyond + 1)
+            last = np.log(np.maximum(lengths[:, -1], TINY))
+            mass = self.masses[near].sum(axis=1) - 1.0
+        grown = (last - radius[at]) / np.log(mass / size)
+        grown = grown.reshape(around.shape).mean(axis=1)
         found[asked] = np.clip(1.0 / np.maximum(grown, 1e-3), 1.0, 2.0)
         return found
 
@@ -281,12 +288,13 @@ class Scale:
         pairs = self.basin[self.ends]
         tops, least = np.empty_like(pairs), np.empty(len(pairs))
         mass = np.bincount(self.basin, self.masses).astype(np.float64)
-        sides(pairs, self.rank, mass, tops, least)
-        modes = np.flatnonzero(self.uphill == np.arange(len(self.uphill)))
+        points = len(self.uphill)
+        sides(pairs, self.rank, mass, tops, least, points)
+        modes = np.flatnonzero(self.uphill == np.arange(points))
         ends = coarser.basin[modes[tops]]
         there = np.empty(len(pairs))
         first, second = (np.ascontiguousarray(end) for end in ends.T)
-        between(coarser.basin[coarser.ends], coarser.heights, first, second, there)
+        between(coarser.basin[coarser.ends], coarser.heights, first, second, there, points)
         seen = least >= VISIBLE * coarser.size
         heights = np.where(seen, np.minimum(self.heights, there), self.heights)
         order = np.argsort(heights, kind="stable")
@@ -339,7 +347,7 @@ def at_scale(land: Landscape, size: int, least: float = LEAST) -> Scale:
     modes = np.flatnonzero(uphill == np.arange(n))
     bridges = np.empty((0, 2), dtype=np.int64)
     if met < len(modes) - 1:
-        bridges = land.bridges(components(np.column_stack([np.arange(n), parent]), n))
+        bridges = land.bridges(canonical(roots(parent)))
         bridge(bridges, rank, parent, highest, lower, ends, met)
     lower, ends = lower[: len(modes) - 1], ends[: len(modes) - 1]
     saddle = radius[ends].max(axis=1)
