@@ -5,10 +5,16 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
-from sklearn.datasets import make_blobs
+from sklearn.datasets import make_blobs, make_moons
 
-from convexcluster import Problem, solve, solve_path
-from convexcluster.certificate import certified_different, certify_partition, solution_radius
+from convexcluster import KernelConvexClustering, Problem, solve, solve_path
+from convexcluster.certificate import (
+    certified_different,
+    certify_partition,
+    reduced,
+    solution_radius,
+)
+from convexcluster.certificate import proof as proof_module
 from convexcluster.certificate.claims import interval, pick, prove_labels
 from convexcluster.certificate.cores import prove_cores
 from convexcluster.certificate.proof import Proof
@@ -18,7 +24,7 @@ from convexcluster.graph import Graph, components, gamma_range, incidence
 from convexcluster.loops.balls import below
 from convexcluster.loops.routing import inner_products, take_off
 from convexcluster.partition import canonical, fused, means
-from convexcluster.solvers import prove
+from convexcluster.solvers import on_path, prove
 from convexcluster.weights import automatic_graph
 
 
@@ -563,3 +569,38 @@ def test_threads_change_no_proof():
     assert one.interval is not None
     assert one.interval == two.interval
     np.testing.assert_array_equal(one.beta, two.beta)
+
+
+# Work
+
+
+@pytest.mark.parametrize("work", [1.0, 3e3, 4e7])
+def test_newton_that_has_used_up_its_work_returns_its_best_point(monkeypatch, work):
+    """Less work is a larger gradient, never another problem or an error."""
+    rng = np.random.default_rng(0)
+    edges = np.array([(i, j) for i in range(40) for j in range(i + 1, 40) if (j - i) % 7 < 2])
+    small = Problem.of(rng.normal(size=(40, 30)), edges, np.ones(len(edges)), 0.02)
+    monkeypatch.setattr(reduced, "NEWTON_WORK", work)
+    C = newton(small, small.Z)
+    assert C is not None
+    size = np.linalg.norm(reduced.gradient(small, C))
+    first = np.linalg.norm(reduced.gradient(small, small.Z))
+    assert (size == first) if work == 1.0 else (size < 0.1 * first)
+    assert (size < 1e-9 * first) == (work == 4e7)
+
+
+@pytest.mark.parametrize("gamma", [0.3, 3.0])
+def test_a_gamma_that_is_given_ends_within_its_work(monkeypatch, gamma):
+    """What is not proved for want of work is said; what is still proved holds with all of it."""
+    X = make_moons(120, noise=0.1, random_state=0)[0]
+    whole = KernelConvexClustering(gamma=gamma).fit(X)
+    assert whole.certificate_.partition == "certified"
+    monkeypatch.setattr(reduced, "NEWTON_WORK", 1.0)
+    monkeypatch.setattr(on_path, "PROOF_WORK", 1.0)
+    monkeypatch.setattr(proof_module, "MOST", 3)
+    little = KernelConvexClustering(gamma=gamma).fit(X)
+    proved = little.certificate_
+    assert proved.partition.startswith("not certified: ")
+    assert proved.radius >= whole.certificate_.radius
+    for t in np.flatnonzero(proved.clusters):  # proved alone: fused in the certified optimum
+        assert len(np.unique(whole.labels_[little.labels_ == t])) == 1

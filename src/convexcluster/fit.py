@@ -184,7 +184,7 @@ def fit(rows: Rows, settings: Settings, groups: Ints | None = None) -> Fit:
         if links is None:
             choice = with_copies(choice, points, settings)
         settings.stage("proof")
-        choice, proof = prove_choice(points, problem, path, choice, settings, links)
+        choice, proof = prove_choice(points, problem, path, choice, settings, links, solution)
         problem = problem.at(choice.gamma)
         if proof.centroids is not None:
             solution = solution_of(proof.centroids, problem)

@@ -19,7 +19,7 @@ from ..partition import means
 from ..problem import Floats, Ints, Problem, Solution
 from .cores import Cores
 from .explicit import hold
-from .proof import Proof, State
+from .proof import MOST, Proof, State
 from .space import Space, layout
 
 if TYPE_CHECKING:
@@ -127,6 +127,7 @@ def prove_labels(
     movable: bool = True,
     solve: Callable[[Problem], Solution] | None = None,
     jobs: int = 1,
+    near: Floats | None = None,
 ) -> Claim:
     """Prove as much as holds about ``labels``.
 
@@ -150,6 +151,8 @@ def prove_labels(
         Solves a problem to a small gap: finds flows where corrections do not.
     jobs : int
         Threads.
+    near : ndarray of shape (k, r), optional
+        Centroids of the labels at ``gamma`` in some embedding, near the optimum's.
 
     Examples
     --------
@@ -169,17 +172,18 @@ def prove_labels(
         gamma = pick(low, high, gamma, gammas, movable)
         claim = replace(nothing, gamma=gamma, interval=(low, high))
         if not low <= gamma < high:
-            return _parts(proof, replace(claim, reason="γ is given, and not in the interval"))
-        found = proof.state(gamma) if gamma > 0 else None
+            claim = replace(claim, reason="γ is given, and not in the interval")
+            return _parts(proof, claim, state_near(proof, gamma, near))
+        found = state_near(proof, gamma, near)
         claim = replace(claim, whole=True, clusters=np.ones(k, dtype=bool))
         if found is None:
             return claim
         return replace(claim, beta=found[0].beta, radius=found[0].radius)
-    tries = [gamma]
+    tries, seen = [gamma], {}
     if movable and likely is not None and len(likely):
         tries = [float(g) for g in likely[::-1][:TRIED]]
     for one in tries:
-        found = proof.state(one) if one > 0 else None
+        found = seen[one] = state_near(proof, one, near if one == gamma else None)
         if found is not None and found[0].differ and whole_at(proof, found[0], solve):
             claim = replace(nothing, gamma=one, whole=True, clusters=np.ones(k, dtype=bool))
             return replace(claim, beta=found[0].beta, radius=found[0].radius)
@@ -188,7 +192,10 @@ def prove_labels(
         if np.isfinite(low)
         else "touching clusters pull at edges near their border by more than the edges can carry"
     )
-    return _parts(proof, replace(nothing, reason=reason))
+    here = seen[gamma] if gamma in seen else state_near(proof, gamma, near)
+    if proof.k > MOST:
+        reason = f"beyond {MOST:,} clusters their exact centroids are not looked for"
+    return _parts(proof, replace(nothing, reason=reason), here)
 
 
 def interval(proof: Proof) -> tuple[float, float]:
@@ -215,6 +222,13 @@ def pick(low: float, high: float, gamma: float, gammas: Floats | None, movable: 
     return float(np.sqrt(low * min(high, 4.0 * low))) if low > 0 else 0.5 * min(high, 1.0)
 
 
+def state_near(proof: Proof, gamma: float, near: Floats | None) -> tuple[State, Floats] | None:
+    """The state at γ, from centroids of another embedding where they are known."""
+    if gamma <= 0:
+        return None
+    return proof.state(gamma, None if near is None else proof.from_centroids(near, gamma))
+
+
 def whole_at(proof: Proof, state: State, solve: Callable[[Problem], Solution] | None) -> bool:
     """Theorem 1: whether all clusters are whole at the γ of a state, the largest tested first."""
     for t in np.argsort([-flow.inside.n for flow in proof.flows]):
@@ -229,10 +243,12 @@ def whole_at(proof: Proof, state: State, solve: Callable[[Problem], Solution] | 
     return True
 
 
-def _parts(proof: Proof, claim: Claim) -> Claim:
-    """Which clusters are whole by themselves at γ (Theorem 3), and the radius (Theorem 4)."""
+def _parts(proof: Proof, claim: Claim, found: tuple[State, Floats] | None) -> Claim:
+    """Which clusters are whole by themselves at γ (Theorem 3), and the radius (Theorem 4).
+
+    ``found`` is the state at γ.
+    """
     clusters = np.array([proof.alone(t) <= claim.gamma for t in range(proof.k)])
-    found = proof.state(claim.gamma) if claim.gamma > 0 else None
     if found is None:
         return replace(claim, clusters=clusters)
     state = found[0]

@@ -48,7 +48,7 @@ from ..graph import quotient
 from ..numerics.threads import each
 from ..partition import ranks
 from ..problem import Floats, Ints, Problem
-from .reduced import dense_newton, newton
+from .reduced import dense_newton, meeting, newton
 from .rounding import OWN, roundings
 from .routing import Flows, Inside, bounded, route_cluster
 from .space import THREADED, Layout, Space, Sums, sums
@@ -176,7 +176,7 @@ class Proof:
         return np.array([flow.gamma for flow in self.flows])
 
     def _means(self) -> None:
-        """The Gram matrix of the means, right to ``noise`` · s̄_s s̄_t, and coordinates of them."""
+        """The Gram matrix of the means, right to ``noise`` · s̄_s s̄_t."""
         at, cell = self.at, self.at.starts[:-1]
 
         def by_label(values: Floats) -> Floats:
@@ -188,12 +188,16 @@ class Proof:
         self.G = (G + G.T) / 2.0
         steps = 2 * int(np.diff(at.starts).max()) + 2 * len(at.starts) + 4 * self.k + 60
         self.noise = OWN * (self.sums.noise + float(roundings(steps)))
+
+    @cached_property
+    def centers(self) -> Floats:
+        """Coordinates of the means, shape (k, r), in which Newton's method starts."""
         mean = self.mass @ self.G / self.mass.sum()
         centred = self.G - mean - mean[:, None] + self.mass @ mean / self.mass.sum()
         values, axes = np.linalg.eigh(centred)
         keep = values > 1e-14 * max(float(values[-1]), 0.0)
         keep[-1] = True
-        self.centers = axes[:, keep] * np.sqrt(np.maximum(values[keep], 0.0))  # starts for Newton
+        return axes[:, keep] * np.sqrt(np.maximum(values[keep], 0.0))
 
     def _sort_edges(self) -> None:
         """Edges inside each label, and both directions of the edges between labels, by label."""
@@ -239,10 +243,14 @@ class Proof:
 
     def route(self, own: Inside, kappa: Floats | None = None) -> Flows:
         """The flows of a cluster; conductances are its weights by default."""
+        if own.n == 1:
+            return Flows.of_one(own)
         return route_cluster(self.space, own, own.w if kappa is None else kappa)
 
     def alone(self, t: int) -> float:
         """The γ from which on cluster t is one whatever the other samples do (Theorem 3)."""
+        if len(self.insides[t].masses) == 1:
+            return 0.0
         routed = "flows" in self.__dict__  # else conductances are the weights still
         kappa = self.flows[t].kappa if routed else None
         return self.route(self.inside(t, alone=True), kappa).gamma
@@ -263,6 +271,20 @@ class Proof:
                 best = now
         self.flows[t] = best
 
+    def from_centroids(self, A: Floats, gamma: float) -> Floats | None:
+        """A start for :meth:`state` from centroids (k, r) of another embedding; None if some meet.
+
+        They tell how far clusters are apart, and so the weights q of the majorised problem.
+        """
+        if self.k > MOST:
+            return None
+        small = Problem(self.centers, self.pairs, self.between, gamma, self.mass)
+        if not len(self.pairs) or meeting(small, A):
+            return None
+        s, t = self.pairs.T
+        system = _system(small, small.c / np.linalg.norm(A[s] - A[t], axis=1))
+        return np.asarray(np.linalg.solve(system, self.mass[:, None] * self.centers))
+
     def apart_below(self) -> float:
         """The closed form of Theorem 2: all γ below it keep adjacent clusters apart."""
         s, t = self.pairs.T
@@ -276,7 +298,12 @@ class Proof:
         return float(least.min() * (1.0 - steps))
 
     def state(self, gamma: float, start: Floats | None = None) -> tuple[State, Floats] | None:
-        """The reduced optimum at γ, and its coordinates; None if adjacent clusters meet."""
+        """The reduced optimum at γ, and its coordinates; None if adjacent clusters meet.
+
+        None, too, if there are more than ``MOST`` clusters.
+        """
+        if self.k > MOST:
+            return None
         small = Problem(self.centers, self.pairs, self.between, gamma, self.mass)
         try:
             begin = _majorised(small, self.centers) if start is None else start
@@ -445,6 +472,10 @@ WORK = 2_000_000
 # eight times as much, half as many go through conjugate gradients at ten times the price.
 DENSE = 600
 
+# Clusters up to which the reduced optimum is looked for: its eigenvectors and dense systems take a
+# second for as many, and eight times as long for twice as many.
+MOST = 1_000
+
 # Clusters up to which a cover is made: a state of 200 takes 20 ms, and of more seconds in all.
 COVERED = 200
 
@@ -458,13 +489,18 @@ def _system(small: Problem, q: Floats) -> Floats:
     return A
 
 
+# Cubes of the clusters times rounds of a start: two seconds, for 1,000 clusters in 21 rounds. With
+# half of it Newton's method sets out from further away, which costs more than the rounds do.
+START_WORK = 2e10
+
+
 def _majorised(small: Problem, C: Floats, rounds: int = 60) -> Floats:
     """A start for Newton: C ← (M + L_q)⁻¹ M Z, q = γW/d, which never raises F."""
     s, t = small.edges.T
     if not len(s):
         return C
     scale = float(np.abs(small.Z).max()) or 1.0
-    for _ in range(rounds):
+    for _ in range(min(rounds, 1 + int(START_WORK / small.n**3))):
         d = np.maximum(np.linalg.norm(C[s] - C[t], axis=1), 1e-9 * scale)
         after = np.linalg.solve(_system(small, small.c / d), small.masses[:, None] * small.Z)
         moved = float(np.abs(after - C).max())

@@ -120,6 +120,15 @@ class Flows:
     potentials: Floats
     inverses: tuple[Floats, ...]
 
+    @classmethod
+    def of_one(cls, own: Inside) -> Flows:
+        """Those of a single sample: there is no edge."""
+        q, none = own.pull.shape[1], np.zeros(0)
+        f, extra = np.zeros((0, q)), np.zeros((0, 1 + q))
+        return cls(
+            own, none, none, none, 0.0, none, f, extra, np.zeros((1, 0)), (np.zeros((1, 1)),)
+        )
+
     @property
     def length(self) -> Floats:
         """‖λ_l‖ of a flow that meets the vectors, from above."""

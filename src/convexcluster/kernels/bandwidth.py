@@ -32,16 +32,18 @@ def auto_bandwidth(X: Samples, n_neighbors: int = 7, metric: Any = "auto") -> fl
     taken = distinct_rows(X)[0]
     if len(taken) > SAMPLE:
         taken = taken[np.linspace(0, len(taken) - 1, SAMPLE).astype(int)]
+    whole = len(taken) == X.shape[0] and bool((taken == np.arange(len(taken))).all())
+    few = X if whole else X[taken]  # a copy of rows of many features may not fit
     k = min(n_neighbors, len(taken) - 1)
     if k < 1:
         return 1.0
     # a sample is its own nearest neighbour, at distance 0
     if metric == "auto":
-        search = NearestNeighbors(n_neighbors=k + 1).fit(X[taken])
-        far = search.kneighbors(X[taken])[0][:, -1]
+        search = NearestNeighbors(n_neighbors=k + 1).fit(few)
+        far = search.kneighbors(few)[0][:, -1]
     else:
         given = isinstance(metric, str) and metric == "precomputed"
-        D = X[np.ix_(taken, taken)] if given else distances(X[taken], None, metric)
+        D = X[np.ix_(taken, taken)] if given else distances(few, None, metric)
         far = np.partition(D, k, axis=1)[:, k]
     sigma = float(far.mean())
     return sigma if sigma > 0 else 1.0

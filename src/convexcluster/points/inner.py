@@ -37,6 +37,9 @@ BESSEL = 1e-13
 # Samples of more features than samples up to which all inner products are kept: 32 MB.
 WHOLE = 2_000
 
+# Numbers held at a time: eight megabytes, little beside rows of so many features that it matters.
+AT_ONCE = 2**20
+
 
 def space_of(points: Points) -> Space:
     """The space of the kernel; of cells of rows, whose means have no pre-image, the embedding."""
@@ -92,21 +95,21 @@ def _of_distances(X: Floats, kernel: Kernel) -> Space:
 
     # centring and dividing by σ moves a row by 3u of its length, and k by at most 2·0.61 of both
     # moves together; exp is right to one unit
-    moved = 8.0 * UNIT * (1.0 + float(np.abs(X).sum(axis=1).max()))
+    step = max(1, AT_ONCE // d)
+    parts = [np.abs(X[a : a + step]).sum(axis=1).max() for a in range(0, len(X), step)]
+    moved = 8.0 * UNIT * (1.0 + float(max(parts)))
     fast = gauss and d > FEW and product <= BORNE
     values = by_product if fast else gram
+    noise = (product if fast else unit) + moved
     if len(X) <= min(d, WHOLE):  # fewer numbers than the rows themselves
         every: Any = slice(None)
         whole = values(every, every)
-
-        def values(rows: Ints, columns: Ints) -> Floats:
-            return whole[np.ix_(rows, columns)]
-
+        return Space(lambda i, j: whole[np.ix_(i, j)], np.ones(len(X)), noise)
     reach = np.sqrt(FAR) if gauss else FAR
     return Space(
         values,
         np.ones(len(X)),
-        (product if fast else unit) + moved,
+        noise,
         X,
         float(reach),
         float(np.exp(-FAR) * (1.0 + 1e-9)),

@@ -148,6 +148,6 @@ def exponent_of(values: Floats) -> int:
     >>> exponent_of(np.array([3.0, -5.0])), exponent_of(np.array([0.0, 2.0**-500]))
     (0, 499)
     """
-    largest = float(np.abs(values).max(initial=0.0))
+    largest = max(float(values.max(initial=0.0)), -float(values.min(initial=0.0)))
     exponent = int(np.frexp(largest)[1])
     return 0 if largest == 0 or abs(exponent) <= ORDINARY else -exponent

@@ -87,7 +87,8 @@ def dimension_of(X: Floats) -> float:
     (2.0, 1.000002)
     """
     X = X - X.mean(axis=0)
-    X /= max(float(np.abs(X).max(initial=0.0)), TINY)  # fourth powers of 1e90 are no numbers
+    largest = max(float(X.max(initial=0.0)), -float(X.min(initial=0.0)))
+    X /= max(largest, TINY)  # fourth powers of 1e90 are no numbers
     gram = X.T @ X if X.shape[1] < len(X) else X @ X.T
     total = float((gram**2).sum())
     return round(float(np.trace(gram)) ** 2 / total, 6) if total > 0 else 1.0

@@ -87,6 +87,11 @@ CHEAP = 0.1
 # test more often, coarser ones solve further than the proof needs.
 TOLERANCES = (1e-9, 1e-12, 1e-15)
 
+# Numbers of a dual times iterations that all solves of a proof may take, about 7 ns each: five
+# seconds. Twice: a γ that fuses hardly anything of 1,000 samples takes a quarter of a minute. Half:
+# the clusters of digits at some γ are not told apart.
+PROOF_WORK = 7.5e8
+
 
 def routed(
     problem: Problem, labels: Ints, centers: Floats, target: float, sharp: bool = False
@@ -189,17 +194,22 @@ def prove(
     """Tighten ``solution`` until its partition is certified, or as far as floating point goes.
 
     The errors are those of :func:`convexcluster.certificate.certify`; ``max_iter`` limits each
-    further solve. Returns the last solution and what is proved about it.
+    further solve, and ``PROOF_WORK`` all of them. Returns the last solution and what is proved
+    about it.
     """
     proved = partial(certify, problem, embedding_error=embedding_error, clipped_share=clipped_share)
     found = proved(solution)
+    left = int(PROOF_WORK / max(solution.Lam.size, 1))
     for tol in TOLERANCES:
         hopeless = "embedding error" in found.partition  # more digits do not help against τ
         if found.partition == "certified" or hopeless:
             break
         if solution.relative_gap > tol:
-            solution = auto.solve(problem, tol * problem.scale, max_iter, solution.Lam)
-            found = proved(solution)
+            most = left if max_iter is None else min(left, max_iter)
+            if most < 1:
+                break
+            solution = auto.solve(problem, tol * problem.scale, most, solution.Lam)
+            found, left = proved(solution), left - solution.n_iter
         if solution.status is not Status.CONVERGED:
             break
     return solution, on_rows(found, coarsening_error)

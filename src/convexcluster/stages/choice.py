@@ -159,8 +159,7 @@ def solve_one(
     """Solve the γ that was given, and choose the clusters there."""
     k, limit = _clusters(problem, settings), settings.max_iter
     solution = solve_problem(problem, solver=settings.solver, tol=tol, max_iter=limit)
-    if k is None and settings.labels != "agglomerative" and settings.certify:
-        # which clusters have fused is only known once the gap is small enough to prove it
+    if tightened(settings):
         solution, _ = prove(problem, solution, max_iter=limit)
     fused = fusion_labels(solution.A, problem.edges)
     choice = select_at(
@@ -173,6 +172,15 @@ def solve_one(
         method=settings.selection,
     )
     return ClusterPath.of_solution(problem, solution, fused, tol), choice, solution
+
+
+def tightened(settings: Settings) -> bool:
+    """Whether the solution at a γ that was given is as sharp as a proof of its clusters needs.
+
+    Which clusters have fused is only known once the gap is small enough to prove it.
+    """
+    told = settings.n_clusters is not None or settings.labels == "agglomerative"
+    return settings.one_gamma and not told and bool(settings.certify)
 
 
 def in_rows(points: Points, settings: Settings) -> tuple[float, float]:

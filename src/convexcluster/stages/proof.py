@@ -13,7 +13,7 @@ from ..certificate.claims import Centroids, Claim, claimed, prove_labels
 from ..certificate.cores import Cores, best_cores
 from ..graph import Graph
 from ..labels import fusion_labels
-from ..partition import by_size, canonical, first
+from ..partition import by_size, canonical, first, means
 from ..path.clusterpath import ClusterPath
 from ..points import CoarseningError, Points
 from ..points.inner import space_of
@@ -23,7 +23,7 @@ from ..problem import Ints, Problem, Solution, Status
 from ..selection import Selection
 from ..settings import Settings
 from ..solvers import prove, solve_problem
-from .choice import FEW_POINTS
+from .choice import FEW_POINTS, tightened
 from .error import BEARABLE
 
 # Fused clusters for each label up to which labels that the path never has are tried as clusters of
@@ -59,8 +59,11 @@ def prove_choice(
     choice: Selection,
     settings: Settings,
     links: Ints | None = None,
+    solution: Solution | None = None,
 ) -> tuple[Selection, Proof]:
     """What is proved of the labels in the full space, and the choice at a γ where it holds.
+
+    A ``solution`` at that γ, where there is one already, is a start.
 
     Labels that the path never has are not tried as clusters of the optimum where points are many,
     or where labels join many fused clusters: only their cores are. Points that ``links`` make one
@@ -81,7 +84,8 @@ def prove_choice(
     if len(likely) or nearly:
         options: dict[str, Any] = {"likely": likely, "movable": movable, "solve": solve}
         given = choice.gamma, path.gammas
-        claim = prove_labels(space, graph, masses, labels, *given, **options, jobs=jobs)
+        near = None if solution is None else means(solution.A, masses, labels)
+        claim = prove_labels(space, graph, masses, labels, *given, **options, jobs=jobs, near=near)
     else:
         claim = Claim.of_nothing(space, labels, choice.gamma, NEVER)
     gamma, cores = claim.gamma, None
@@ -167,6 +171,10 @@ def proved(
         verdict = "certified" if claim.whole else f"not certified: {unproved}"
         found = Certificate(solution.gap, solution.relative_gap, exact.radius, **known)
         certificate = replace(found, partition=verdict)
+    elif claim is not None and claim.whole:
+        certificate = certify(problem, solution, **known, partition=False)
+    elif (wanted == fused).all() and tightened(settings):
+        certificate = certify(problem, solution, **known)
     elif (wanted == fused).all():
         closer, found = prove(problem, solution, **known, max_iter=limit)
         if (wanted == fusion_labels(closer.A, problem.edges)).all():
