@@ -50,7 +50,7 @@ KEPT, REACHED = (ROOT / "fuzz" / "out" / f"{name}.jsonl" for name in ("mutants",
 FITS = ("proof_fits", "same_answer", "estimators", "units", "coarsen", "aggregates", "links")
 TESTS: dict[str, tuple[str, ...]] = {
     "labels": ("labels", "ward_ties", "selection"),
-    "problem": ("solvers", "oracle", "certificate"),
+    "problem": ("problem", "solvers", "oracle", "certificate"),
     "points.vote": ("predict", "large"),
     "estimators.predict": ("predict", "estimators", "units", "views", "large"),
     "certificate": ("certificate", "proof", "recovery", "oracle", "properties", "proof_fits"),
