@@ -222,3 +222,14 @@ def test_valleys_are_for_few_features_and_for_what_was_asked():
     assert find_valleys(wide, None, None, given) is None
     noise, given = points_of(boxes(1200), rank=20)
     assert find_valleys(noise, None, None, given) is None
+
+
+def test_rows_of_weight_zero_are_voted_on_and_not_given_to_the_nearest_row():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(240, 2)) + np.repeat([0.0, 1.8], 120)[:, None]
+    weight = (rng.random(240) < 0.5).astype(float)
+    model = KernelConvexClustering(2, labels="agglomerative").fit(X, sample_weight=weight)
+    out, used = weight == 0, weight > 0
+    np.testing.assert_array_equal(model.labels_[out], model.predict(X[out]))
+    D = np.linalg.norm(X[out][:, None] - X[used][None], axis=2)
+    assert (model.labels_[used][D.argmin(axis=1)] != model.labels_[out]).any()
