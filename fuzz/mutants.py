@@ -48,12 +48,21 @@ KEPT, REACHED = (ROOT / "fuzz" / "out" / f"{name}.jsonl" for name in ("mutants",
 
 # The tests of each module, or of each module of a folder: what a developer runs after a change.
 FITS = ("proof_fits", "same_answer", "estimators", "units", "coarsen", "aggregates", "links")
+FITS += ("stages", "valleys", "messages", "metric", "selection", "predict")
 TESTS: dict[str, tuple[str, ...]] = {
     "labels": ("labels", "ward_ties", "selection"),
-    "problem": ("solvers", "oracle", "certificate"),
+    "problem": ("problem", "solvers", "oracle", "certificate"),
     "points.vote": ("predict", "large"),
     "estimators.predict": ("predict", "estimators", "units", "views", "large"),
-    "certificate": ("certificate", "proof", "recovery", "oracle", "properties", "proof_fits"),
+    "certificate": (
+        "proof_parts",
+        "certificate",
+        "proof",
+        "recovery",
+        "oracle",
+        "properties",
+        "proof_fits",
+    ),
     "fit": FITS,
     "stages": FITS,
 }

@@ -92,7 +92,8 @@ def test_bad_weights(weights, options, words):
         KernelConvexClustering(feature_weights=weights, **options).fit(X)
 
 
-def test_weights_need_dense_rows_in_memory():
+def test_weights_need_dense_rows_in_memory(monkeypatch):
+    monkeypatch.setattr("convexcluster.estimators.predict.SMALL", 0)
     with pytest.raises(ValueError, match="feature_weights need a dense X"):
         model(feature_weights=np.ones(7)).fit(sparse.csr_array(np.where(X > 1, X, 0)))
     with pytest.raises(ValueError, match="feature_weights need all rows in memory"):

@@ -115,6 +115,35 @@ def test_sparse_is_dense(name, plain):
     assert answer(sparse.csr_array(DATA[name])) == plain[name]
 
 
+def words(n=150, d=400, seed=0):
+    """Counts of words in texts of three topics, a tenth of which are not zero."""
+    rng = np.random.default_rng(seed)
+    often = np.where(rng.random((3, d)) < 0.1, 12.0, 1.0) / np.arange(1, d + 1) ** 0.7
+    often /= often.sum(axis=1, keepdims=True)
+    return np.array([rng.multinomial(120, often[t % 3]) for t in range(n)]).astype(float)
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian", "linear", "cosine"])
+@pytest.mark.parametrize("normalised", [False, True])
+def test_a_matrix_of_few_entries_is_its_array(kernel, normalised):
+    X = words()
+    if normalised:
+        X /= np.linalg.norm(X, axis=1, keepdims=True)
+    assert 0.05 < (X != 0).mean() < 0.2
+    assert answer(sparse.csr_array(X), kernel=kernel) == answer(X, kernel=kernel)
+
+
+def test_texts_divided_by_their_lengths_are_compared_as_directions(monkeypatch):
+    """By Euclidean distances, in arrays and matrices of any size; three topics are found."""
+    X = words()
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    topics = (np.arange(150) % 3).tolist()
+    assert answer(X, n_clusters=3)[0] == topics
+    assert answer(1024 * X, n_clusters=3)[0] == topics
+    monkeypatch.setattr("convexcluster.estimators.predict.SMALL", 0)
+    assert answer(sparse.csr_array(X), n_clusters=3)[0] == topics
+
+
 ELSEWHERE = """
 import json, sys
 import numpy as np

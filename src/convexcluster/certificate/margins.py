@@ -290,14 +290,17 @@ def _moves(proof: Proof, state: State, kind: str) -> float:
 def _loads(
     proof: Proof, state: State, parts: list[_Part], kind: str, size: float
 ) -> list[Floats | None]:
-    """Loads after a change of that size, cluster by cluster; None where centroids may meet."""
+    """Loads after a change of that size, cluster by cluster; None where centroids may meet.
+
+    γ and weights change by less than all of them.
+    """
     doubt = OWN * (size * _moves(proof, state, kind) + state.radius) * proof.pull
     turn = state.turn(doubt)
     grown = size / (1.0 - size) if kind == "gamma" else size
     out: list[Floats | None] = []
     for t, part in enumerate(parts):
         own = turn[proof.edges_at(t)]
-        if not np.isfinite(own).all() or (kind in ("gamma", "weights") and size >= 1.0):
+        if not np.isfinite(own).all():
             out.append(None)
             continue
         turned = part.turned @ own * (1.0 + size if kind == "weights" else 1.0)

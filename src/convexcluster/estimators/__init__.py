@@ -48,8 +48,8 @@ class KernelConvexClustering(
         (rbf, laplacian, matern): a name of ``convexcluster.kernels.METRICS``, a function of two
         rows, or "precomputed", where X holds distances: all of them, or in a sparse matrix those
         between neighbours, along which the others are measured. "auto" is Euclidean for at most
-        three features, Manhattan for the graph of more (Euclidean if X is sparse), and what the
-        kernel's formula says.
+        three features and Manhattan for the graph of more (Euclidean if all rows have one length,
+        as tf-idf has, or X is sparse and large), and what the kernel's formula says.
     feature_weights : array-like of shape (n_features,), optional
         θ ≥ 0, up to a factor: how much each feature counts in the distances of the kernel and of
         the graph, Σ θ_f (x_f − y_f)² with rbf and linear, ``Σ θ_f |x_f − y_f|`` with laplacian, in

@@ -163,8 +163,34 @@ def automatic_neighbors(
     if few is None:
         few = metric != "precomputed" and X.shape[1] <= FEW_FEATURES
     if metric == "auto":
-        metric = "euclidean" if few or is_sparse(X) else "manhattan"
+        metric = "euclidean" if few or is_sparse(X) or directions(X) else "manhattan"
     return metric, few, round(ASKED * n_neighbors) if few else n_neighbors
+
+
+# Rows of one length differ by less than this share of it: rounding of single precision. A hundred
+# times as much takes ordinary rows of thousands of columns, whose lengths are alike, for these.
+ONE_LENGTH = 1e-6
+
+
+def directions(X: Floats) -> bool:
+    """Whether rows were divided by their Euclidean lengths, such as tf-idf: all have one length.
+
+    Rows of zeros may be among them. Rows whose Manhattan lengths are equal as well, such as one 1
+    for each category, were not.
+
+    Examples
+    --------
+    >>> directions(np.array([[3.0, 4.0], [5.0, 0.0], [0.0, 0.0]])), directions(np.eye(3))
+    (True, False)
+    """
+    return _one_length(np.sqrt(np.einsum("ij,ij->i", X, X))) and not _one_length(
+        np.abs(X).sum(axis=1)
+    )
+
+
+def _one_length(length: Floats) -> bool:
+    length = length[length > 0]
+    return len(length) > 0 and bool(np.ptp(length) <= ONE_LENGTH * length.max())
 
 
 def user_graph(given: Any, n: int) -> Graph:
