@@ -245,10 +245,14 @@ def test_a_scene_is_what_its_seed_says(kind):
     """Groups of 15 samples and more, the same rows again, other rows of another seed."""
     X, y = make(kind, 3, 150, 600)
     again, other = make(kind, 3, 150, 600)[0], make(kind, 4, 150, 600)[0]
-    assert len(X) == len(y) and np.isfinite(X).all() and X.shape[1] in (2, 3)
+    assert len(X) == len(y)
+    assert np.isfinite(X).all()
+    assert X.shape[1] in (2, 3)
     sizes = np.bincount(y)[1:]
-    assert len(sizes) >= 2 and sizes.min() >= 15
-    assert (again == X).all() and not np.array_equal(X, other)
+    assert len(sizes) >= 2
+    assert sizes.min() >= 15
+    assert (again == X).all()
+    assert not np.array_equal(X, other)
 
 
 def test_shapes_are_placed_as_far_apart_as_asked():
