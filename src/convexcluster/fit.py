@@ -167,7 +167,7 @@ def fit(rows: Rows, settings: Settings, groups: Ints | None = None) -> Fit:
     while True:
         nearest = nearest_points(points, own, settings)
         settings.stage("valleys")
-        found = find_valleys(points, own, nearest, settings, links)
+        found, structure = find_valleys(points, own, nearest, settings, links)
         graph, wide = build_penalty(points, own, settings, nearest, found, links)
         problem = Problem(points.Z, graph.edges, graph.weights, 0.0, points.masses)
         if links is not None:
@@ -179,7 +179,7 @@ def fit(rows: Rows, settings: Settings, groups: Ints | None = None) -> Fit:
             settings.stage("path")
             path, solution = run_path(problem, points, tol, settings), None
             settings.stage("choice")
-            choice = choose(problem, points, path, found, settings)
+            choice = choose(problem, points, path, found, settings, structure)
         if links is None:
             choice = with_copies(choice, points, settings)
         settings.stage("proof")

@@ -26,11 +26,19 @@ from .path import OUTLINE, run_path
 from .penalty import build_penalty, lengths_of, space
 
 # Points up to which the path is asked too where the density has valleys: curves of few samples are
-# thin, and their neighbours at any scale lie across gaps. It is followed if its clusters stand out
-# by this share of how far those of the valleys do, a ratio of at most CLEAREST. With a share of .7
-# long curves come in pieces, with 1.4 so do circles around groups; a ratio beyond 6 only says that
-# nothing is left below the level. Told their number, the higher of the faintest boundaries counts.
-FEW_POINTS, AS_CLEAR, CLEAREST = 1_000, 0.9, 6.0
+# thin, and their neighbours at any scale lie across gaps. Half: such curves come in pieces. With
+# 3,000 fits take 1.7 times as long, and small groups beside large ones are lost.
+FEW_POINTS = 1_000
+
+# The same where the number of clusters is told: which boundaries come next is less sure than which
+# stand. With 1,000 rings and dense groups in a sparse field are lost. Twice was not tried.
+FEW_TOLD = 5_000
+
+# The path is followed if its clusters stand out by this share of how far those of the valleys do, a
+# ratio of at most CLEAREST. With a share of .7 long curves come in pieces, with 1.4 so do circles
+# around groups. A ratio beyond CLEAREST only says that nothing is left below the level: with 6 bars
+# and half rings are in pieces, with 2.5 groups that touch are lost.
+AS_CLEAR, CLEAREST = 0.9, 3.0
 
 # Share of the samples' spread that the centroids have at the γ of a path whose centroids are joined
 # by Ward's tree: clusters are formed and have not met.
@@ -47,36 +55,37 @@ def find_valleys(
     nearest: Nearest | None,
     settings: Settings,
     links: Ints | None = None,
-) -> Boundaries | None:
+) -> tuple[Boundaries | None, bool]:
     """Valleys of the density between points of few features, where they show the clusters.
 
     None where the graph is not built from the features, and where the density shows no structure or
     not as many clusters as were asked for: thin curves of few samples have clusters without
     valleys, and the path decides. So it does where it shows clusters about as clearly. On a line
     the density is all that there is. ``links`` is the sample of every point, and no valley parts a
-    sample.
+    sample. The second value is whether the density shows that there are clusters at all.
     """
     features = points.X.shape[1] <= FEW_FEATURES and not sparse.issparse(points.X)
     features = features and settings.metric_of_graph(points.X) in ("auto", "euclidean")
     asked = settings.labels == "auto" and not settings.one_gamma
     if not (features and asked and settings.automatic_graph) or settings.weighs_in_embedding:
-        return None
+        return None, False
     k = settings.n_clusters
     mass, least = in_rows(points, settings)
     checked = len(points) <= FEW_POINTS and points.X.shape[1] > 1
     found = valleys(points.X, points.masses / mass, k, least, settings.threads, checked)
     if found is None:
-        return None
+        return None, False
     if links is not None:
         found = found.contracted(links)
     if points.X.shape[1] == 1 and k is None:
-        return found
+        return found, found.count > 1
     if found.count == 1 if k is None else found.height(int(k)) <= DISTINCT:
-        return None
+        return None, found.count > 1
     # of many samples the path is asked where no valley stands alone: curves have many faint ones
-    if len(points) > FEW_POINTS and not (found.together and k is None):
-        return found
-    return clearer(points, own, nearest, found, settings, links)
+    few = FEW_POINTS if k is None else FEW_TOLD
+    if len(points) > few and not (found.together and k is None):
+        return found, True
+    return clearer(points, own, nearest, found, settings, links), found.count > 1
 
 
 def clearer(
@@ -96,14 +105,11 @@ def clearer(
     path = run_path(problem, points, OUTLINE, replace(settings, verbose=0, certify="selected"))
     if not len(path) or path.scale <= 0:
         return found
-    other = tension_of(path, graph, points, settings)
-    k = settings.n_clusters
-    if k is not None:
-        shown = other.height(int(k)) > found.height(int(k))
-    else:
-        clear = AS_CLEAR * min(found.clarity(found.count), CLEAREST)
-        shown = other.count > 1 and other.clarity(other.count) > clear
-    return None if shown else found
+    other = tension_of(path, graph, points, settings).with_structure(found.count > 1)
+    told = settings.n_clusters
+    k = other.count if told is None else int(told)
+    clear = AS_CLEAR * min(found.clarity(found.count if told is None else k), CLEAREST)
+    return None if k > 1 and other.clarity(k) > clear else found
 
 
 def choose(
@@ -112,8 +118,9 @@ def choose(
     path: ClusterPath,
     found: Boundaries | None,
     settings: Settings,
+    structure: bool = False,
 ) -> Selection:
-    """Choose γ and the number of clusters on the path."""
+    """Choose γ and the number of clusters on the path; ``structure`` if it is known to be there."""
     k = _clusters(problem, settings)
     if settings.labels == "agglomerative":
         shares = np.array([spread(path, step) for step in range(len(path))])
@@ -126,7 +133,7 @@ def choose(
         graph = Graph(problem.edges, problem.weights)
         linked = problem.n < len(points)  # means of points have no place of their own
         lengths = None if linked else lengths_of(points, graph, settings)
-        found = tension_of(path, graph, points, settings, lengths)
+        found = tension_of(path, graph, points, settings, lengths).with_structure(structure)
     return select(
         problem.Z,
         path,
