@@ -36,9 +36,9 @@ FEW_TOLD = 5_000
 
 # The path is followed if its clusters stand out by this share of how far those of the valleys do, a
 # ratio of at most CLEAREST. With a share of .7 long curves come in pieces, with 1.4 so do circles
-# around groups. A ratio beyond CLEAREST only says that nothing is left below the level: with 6 bars
-# and half rings are in pieces, with 2.5 groups that touch are lost.
-AS_CLEAR, CLEAREST = 0.9, 3.0
+# around groups. With a ratio of 3 background breaks groups that are far apart; beyond 6 it only
+# says that nothing is left below the level.
+AS_CLEAR, CLEAREST = 0.9, 6.0
 
 # Share of the samples' spread that the centroids have at the γ of a path whose centroids are joined
 # by Ward's tree: clusters are formed and have not met.
