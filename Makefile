@@ -6,10 +6,10 @@ STAMP := $(VENV)/.installed
 DEMO := $(VENV)/.demo
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-all test-oldest fuzz mutants lint types docs readme bench bench-fits bench-scale bench-quality bench-suite bench-stability bench-beyond clean
+.PHONY: help install demo test test-all test-oldest fuzz mutants lint types docs readme bench bench-fits bench-scale bench-quality bench-suite bench-stability bench-scenes bench-beyond clean
 
 help:
-	@echo "make demo | test | test-all | test-oldest | fuzz | mutants | lint | types | docs | readme | bench | bench-fits | bench-scale | bench-quality | bench-suite | bench-stability | bench-beyond | clean"
+	@echo "make demo | test | test-all | test-oldest | fuzz | mutants | lint | types | docs | readme | bench | bench-fits | bench-scale | bench-quality | bench-suite | bench-stability | bench-scenes | bench-beyond | clean"
 
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 
@@ -100,6 +100,9 @@ bench-suite: $(RIVALS)
 
 bench-stability: $(STAMP)
 	$(BIN)/python -m benchmarks.stability
+
+bench-scenes: $(STAMP)
+	$(BIN)/python -m benchmarks.scenes
 
 bench-beyond: $(STAMP)
 	$(BIN)/python -m benchmarks.beyond

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from benchmarks import cells, series
 from benchmarks.kept import Kept
+from benchmarks.scenes.data import KINDS, make
+from benchmarks.scenes.shapes import band, box, placed
 from benchmarks.scoring import (
     Score,
     best,
@@ -28,6 +30,7 @@ from benchmarks.stability.data import (
 )
 from benchmarks.stability.page import page
 from benchmarks.suite.__main__ import read
+from scipy.spatial.distance import cdist
 
 PAIRS = np.array([1, 1, 2, 2, 3, 3])
 HALVES = np.array([1, 1, 1, 2, 2, 2])
@@ -235,3 +238,28 @@ def test_pages_name_what_made_them(part):
     assert f"`{part.command}` writes" in " ".join(text.split())
     head, ruler, row = text.splitlines()[-3:]
     assert head.count("|") == ruler.count("|") == row.count("|") == len(part.columns) + 1
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_scene_is_what_its_seed_says(kind):
+    """Groups of 15 samples and more, the same rows again, other rows of another seed."""
+    X, y = make(kind, 3, 150, 600)
+    again, other = make(kind, 3, 150, 600)[0], make(kind, 4, 150, 600)[0]
+    assert len(X) == len(y)
+    assert np.isfinite(X).all()
+    assert X.shape[1] in (2, 3)
+    sizes = np.bincount(y)[1:]
+    assert len(sizes) >= 2
+    assert sizes.min() >= 15
+    assert (again == X).all()
+    assert not np.array_equal(X, other)
+
+
+def test_shapes_are_placed_as_far_apart_as_asked():
+    rng = np.random.default_rng(0)
+    shapes = [box(1, 1), band(0.0, 1.0), box(2, 0.5)]
+    at = placed(rng, shapes, 0.5)
+    parts = [shape(rng, 400) + place for shape, place in zip(shapes, at)]
+    for first, second in [(0, 1), (0, 2), (1, 2)]:
+        # outlines are samples of the shapes, which reach a little further
+        assert cdist(parts[first], parts[second]).min() > 0.25

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris, make_blobs, make_circles, make_moons
-from sklearn.metrics import normalized_mutual_info_score
+from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
 from convexcluster import ConvexClustering, KernelConvexClustering, solve_path
 from convexcluster.datasets import make_rings, make_spirals
@@ -397,3 +397,22 @@ def test_a_proof_moves_gamma_to_none_at_which_labels_cut_what_has_fused():
     model = KernelConvexClustering(6).fit(X)
     fused = model.path_.labels(gamma=model.gamma_)
     assert all(len(set(model.labels_[fused == t])) == 1 for t in range(fused.max() + 1))
+
+
+def test_where_there_are_clusters_a_boundary_below_the_level_is_enough():
+    tree = ladder(0.2, 0.3, 0.8, 0.85, beside=0.7)
+    assert tree.count == 1
+    assert tree.with_structure(False).count == 1
+    assert tree.with_structure(True).count == 3  # 0.8 over 0.3 is the widest gap
+    assert ladder(0.2, 0.3, 0.5, 0.6, beside=0.7).with_structure(True).count == 1
+    clear = ladder(0.2, 0.3, 2.0, 3.0, beside=0.7)
+    assert clear.with_structure(True).count == clear.count == 3
+
+
+def test_told_k_the_path_is_asked_of_many_samples_too():
+    """A dense disc in a sparse field: the field has valleys of chance that are deeper."""
+    rng = np.random.default_rng(5)
+    r = np.sqrt(np.concatenate([rng.uniform(0, 0.16, 900), rng.uniform(0.25, 2.0, 600)]))
+    turn = rng.uniform(0, 2 * np.pi, 1500)
+    X, y = np.column_stack([r * np.cos(turn), r * np.sin(turn)]), np.repeat([0, 1], [900, 600])
+    assert adjusted_rand_score(y, KernelConvexClustering(2).fit_predict(X)) > 0.95

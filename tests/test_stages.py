@@ -213,7 +213,7 @@ def test_the_graph_has_the_weights_of_ordinary_masses(factor):
 
 
 def valleys_of(points, given):
-    return find_valleys(points, None, measure_space(points, None, given), given)
+    return find_valleys(points, None, measure_space(points, None, given), given)[0]
 
 
 def test_valleys_are_for_few_features_and_for_what_was_asked():

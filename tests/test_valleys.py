@@ -471,7 +471,7 @@ def test_clusters_of(kind):
     assert model.selection_.verdict == "structure"
 
 
-@pytest.mark.xfail(strict=True, reason="too few distinct rows for a density or for tensions")
+@pytest.mark.xfail(strict=True, reason="every row fifty times is every row once")
 def test_five_groups_of_equal_rows_are_five_clusters():
     y = np.repeat(np.arange(5), 50)
     for X in (np.column_stack([y * 3.0, y**2]), 10.0 * np.eye(5)[y]):

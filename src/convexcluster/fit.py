@@ -168,7 +168,7 @@ def fit(rows: Rows, settings: Settings, groups: Ints | None = None) -> Fit:
     while True:
         space = measure_space(points, own, settings)
         settings.stage("valleys")
-        found = find_valleys(points, own, space, settings, links)
+        found, structure = find_valleys(points, own, space, settings, links)
         graph, wide = build_penalty(points, own, settings, space, found, links)
         problem = Problem(points.Z, graph.edges, graph.weights, 0.0, points.masses)
         if links is not None:
@@ -180,7 +180,7 @@ def fit(rows: Rows, settings: Settings, groups: Ints | None = None) -> Fit:
             settings.stage("path")
             path, solution = run_path(problem, points, tol, settings), None
             settings.stage("choice")
-            choice = choose(problem, points, path, found, space, settings)
+            choice = choose(problem, points, path, found, space, settings, structure)
         if links is None:
             choice = with_copies(choice, points, settings)
         settings.stage("proof")

@@ -31,6 +31,7 @@ class Boundaries:
     edges: Ints = field(default_factory=lambda: np.empty((0, 2), dtype=np.int64))
     # (n − 1, 2): neighbours over which the sides meet, for each merge; empty if not known
     together: bool = False  # whether boundaries stand by their number only, and none alone
+    structure: bool = False  # whether it is known from elsewhere that there are clusters
 
     @cached_property
     def heights(self) -> Floats:
@@ -47,10 +48,16 @@ class Boundaries:
         """Number of clusters, told nothing."""
         h = self.heights
         sure, most = self.sure, 1 + int((h > min(self.beside, 1.0)).sum())
+        if self.structure:
+            sure = min(max(sure, 2), most)
         if sure == 1:
             return 1
         # the last boundary that is kept, over the first that is not
         return sure + int(np.argmax([self.clarity(k) for k in range(sure, most + 1)]))
+
+    def with_structure(self, known: bool) -> Boundaries:
+        """These boundaries beside others that show clusters: ``beside`` is enough for all."""
+        return replace(self, structure=True) if known else self
 
     def labels(self, n_clusters: int | None = None) -> Ints:
         """The cut into ``n_clusters``, or into :attr:`count`."""

@@ -26,11 +26,19 @@ from .penalty import build_penalty
 from .space import Space
 
 # Points up to which the path is asked too where the density has valleys: curves of few samples are
-# thin, and their neighbours at any scale lie across gaps. It is followed if its clusters stand out
-# by this share of how far those of the valleys do, a ratio of at most CLEAREST. With a share of .7
-# long curves come in pieces, with 1.4 so do circles around groups; a ratio beyond 6 only says that
-# nothing is left below the level. Told their number, the higher of the faintest boundaries counts.
-FEW_POINTS, AS_CLEAR, CLEAREST = 1_000, 0.9, 6.0
+# thin, and their neighbours at any scale lie across gaps. Half: such curves come in pieces. With
+# 3,000 fits take 1.7 times as long, and small groups beside large ones are lost.
+FEW_POINTS = 1_000
+
+# The same where the number of clusters is told: which boundaries come next is less sure than which
+# stand. With 1,000 rings and dense groups in a sparse field are lost. Twice was not tried.
+FEW_TOLD = 5_000
+
+# The path is followed if its clusters stand out by this share of how far those of the valleys do, a
+# ratio of at most CLEAREST. With a share of .7 long curves come in pieces, with 1.4 so do circles
+# around groups. With a ratio of 3 background breaks groups that are far apart; beyond 6 it only
+# says that nothing is left below the level.
+AS_CLEAR, CLEAREST = 0.9, 6.0
 
 # Share of the samples' spread that the centroids have at the γ of a path whose centroids are joined
 # by Ward's tree: clusters are formed and have not met.
@@ -47,18 +55,18 @@ def find_valleys(
     space: Space,
     settings: Settings,
     links: Ints | None = None,
-) -> Boundaries | None:
+) -> tuple[Boundaries | None, bool]:
     """Valleys of the density between points of few dimensions, where they show the clusters.
 
     None where the graph is not built from the points, and where the density shows no structure or
     not as many clusters as were asked for: thin curves of few samples have clusters without
     valleys, and the path decides. So it does where it shows clusters about as clearly. On a line
     the density is all that there is. ``links`` is the sample of every point, and no valley parts a
-    sample.
+    sample. The second value is whether the density shows that there are clusters at all.
     """
     asked = settings.labels == "auto" and not settings.one_gamma
     if not (space.few and asked and settings.automatic_graph) or space.metric == "manhattan":
-        return None
+        return None, False
     k = settings.n_clusters
     mass, least = in_rows(points, settings)
     checked = len(points) <= FEW_POINTS and not space.is_line
@@ -67,17 +75,18 @@ def find_valleys(
     masses = points.masses / mass
     found = valleys(space.X, masses, k, least, settings.threads, checked, **options)
     if found is None:
-        return None
+        return None, False
     if links is not None:
         found = found.contracted(links)
     if space.is_line and k is None:
-        return found
+        return found, found.count > 1
     if found.count == 1 if k is None else found.height(int(k)) <= DISTINCT:
-        return None
+        return None, found.count > 1
     # of many samples the path is asked where no valley stands alone: curves have many faint ones
-    if len(points) > FEW_POINTS and not (found.together and k is None):
-        return found
-    return clearer(points, own, space, found, settings, links)
+    few = FEW_POINTS if k is None else FEW_TOLD
+    if len(points) > few and not (found.together and k is None):
+        return found, True
+    return clearer(points, own, space, found, settings, links), found.count > 1
 
 
 def clearer(
@@ -97,14 +106,11 @@ def clearer(
     path = run_path(problem, points, OUTLINE, replace(settings, verbose=0, certify="selected"))
     if not len(path) or path.scale <= 0:
         return found
-    other = tension_of(path, graph, points, space, settings)
-    k = settings.n_clusters
-    if k is not None:
-        shown = other.height(int(k)) > found.height(int(k))
-    else:
-        clear = AS_CLEAR * min(found.clarity(found.count), CLEAREST)
-        shown = other.count > 1 and other.clarity(other.count) > clear
-    return None if shown else found
+    other = tension_of(path, graph, points, space, settings).with_structure(found.count > 1)
+    told = settings.n_clusters
+    k = other.count if told is None else int(told)
+    clear = AS_CLEAR * min(found.clarity(found.count if told is None else k), CLEAREST)
+    return None if k > 1 and other.clarity(k) > clear else found
 
 
 def choose(
@@ -114,8 +120,9 @@ def choose(
     found: Boundaries | None,
     space: Space,
     settings: Settings,
+    structure: bool = False,
 ) -> Selection:
-    """Choose γ and the number of clusters on the path."""
+    """Choose γ and the number of clusters on the path; ``structure`` if it is known to be there."""
     k = _clusters(problem, settings)
     if settings.labels == "agglomerative":
         shares = np.array([spread(path, step) for step in range(len(path))])
@@ -129,6 +136,7 @@ def choose(
         linked = problem.n < len(points)  # means of points have no place of their own
         lengths = None if linked else space.lengths(graph.edges)
         found = tension_of(path, graph, points, space, settings, lengths)
+        found = found.with_structure(structure)
     return select(
         problem.Z,
         path,
