@@ -169,6 +169,16 @@ def test_cells_keep_the_grid_that_is_given():
     assert adjusted_rand_score(y, free.labels_) > 0.95
 
 
+def test_the_relative_radius_of_cells_counts_what_the_embedding_lost():
+    X, _ = make_blobs(300, 2, centers=3, random_state=0)
+    model = KernelConvexClustering(3, rank=3, coarsen=30).fit(X)
+    points, proof = model.points_, model.certificate_
+    lost = model._embedding.trace_error
+    spread = 2.0 * points.scale + lost
+    assert lost > 0.01 * spread
+    assert proof.relative_radius == pytest.approx(proof.radius / np.sqrt(spread), rel=1e-9)
+
+
 @pytest.mark.parametrize("rank", [3, 20, None])
 def test_the_relative_radius_is_a_share_of_the_whole_spread(rank):
     """Of the kernel, with what the embedding lost: Σ k(x, x) − n·k̄."""
@@ -192,7 +202,7 @@ def test_copies_are_counted_where_a_proof_counts_samples():
 @pytest.mark.parametrize(
     ("how", "said"),
     [
-        ({"gamma": 1e300}, "gamma=1e+300 is out of proportion"),
+        ({"gamma": 1.23456789e300}, "gamma=1.23457e+300 is out of proportion"),
         ({"gamma": [1e300, 1.0]}, "gamma=[1e+300, 1.0] is out of proportion"),
     ],
 )
@@ -234,6 +244,16 @@ def test_valleys_are_for_few_features_and_for_what_was_asked():
     assert valleys_of(points, replace(given, n_clusters=60)) is None
     wide, given = points_of(np.random.default_rng(0).normal(size=(300, 5)), rank=20)
     assert valleys_of(wide, given) is None
+    # of few samples the path is asked, which shows these as clearly
+    for rows in (X[::6], X[:800:8]):
+        few, given = points_of(rows)
+        assert valleys_of(few, given) is None
+    # on a line the density is all that there is
+    rng = np.random.default_rng(0)
+    for apart, count in ((0.0, 1), (8.0, 2)):
+        line = np.concatenate([rng.normal(size=150), rng.normal(size=150) + apart])
+        few, given = points_of(line[:, None])
+        assert valleys_of(few, given).count == count
     noise, given = points_of(boxes(1200), rank=20)
     assert valleys_of(noise, given) is None
 
