@@ -37,7 +37,8 @@ FEW_TOLD = 5_000
 # The path is followed if its clusters stand out by this share of how far those of the valleys do, a
 # ratio of at most CLEAREST. With a share of .7 long curves come in pieces, with 1.4 so do circles
 # around groups. With a ratio of 3 background breaks groups that are far apart; beyond 6 it only
-# says that nothing is left below the level.
+# says that nothing is left below the level. Told their number, it is also followed if the faintest
+# of its boundaries is higher.
 AS_CLEAR, CLEAREST = 0.9, 6.0
 
 # Share of the samples' spread that the centroids have at the γ of a path whose centroids are joined
@@ -110,7 +111,10 @@ def clearer(
     told = settings.n_clusters
     k = other.count if told is None else int(told)
     clear = AS_CLEAR * min(found.clarity(found.count if told is None else k), CLEAREST)
-    return None if k > 1 and other.clarity(k) > clear else found
+    shown = k > 1 and other.clarity(k) > clear
+    if told is not None:
+        shown |= other.height(k) > found.height(k)
+    return None if shown else found
 
 
 def choose(
