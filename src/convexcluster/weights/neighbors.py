@@ -334,9 +334,11 @@ def tree_neighbors(
     length, found = np.empty((len(X), k)), np.empty((len(X), k), dtype=np.int64)
 
     step = min(LOOKED_UP, -(-len(X) // jobs))  # of few rows every thread has its share
+    # points in the order of the leaves find what the ones before have left in the cache
+    order = np.asarray(tree.indices) if len(X) == tree.n else np.arange(len(X))
 
     def look_up(first: int) -> None:
-        some = slice(first, first + step)
+        some = order[first : first + step]
         near = tree.query(X[some], k, p=power)
         length[some], found[some] = (np.asarray(part).reshape(-1, k) for part in near)
 
