@@ -246,6 +246,8 @@ def test_route_meets_a_demand_that_the_electrical_flow_cannot():
     flow = route(edges, c, demand, np.zeros(3, int), np.ones(3), np.zeros((3, 1)))
     assert (np.abs(flow[:, 0]) <= c).all()
     np.testing.assert_allclose(incidence(edges, 3).T @ flow, demand, atol=1e-9)
+    early = route(edges, c, demand, np.zeros(3, int), np.ones(3), np.zeros((3, 1)), enough=1e-2)
+    assert 1e-4 < np.linalg.norm(incidence(edges, 3).T @ early - demand) <= 1e-2
 
 
 def test_reduced_problem_and_its_newton():

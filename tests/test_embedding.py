@@ -394,3 +394,8 @@ def test_more_fourier_features_than_memory_has_room_for_are_refused():
     X = np.random.default_rng(0).normal(size=(20, 2))
     with pytest.raises(MemoryError, match=r"1,000,000 Fourier features .* lower rank"):
         embed(X, resolve_kernel("rbf", 1.0), method="rff", rank=1_000_000)
+
+
+def test_centring_leaves_no_negative_part_of_three_samples():
+    X = np.array([[0.0], [1.0], [9.0]])
+    assert embed(X, resolve_kernel("rbf", X=X), method="exact").clipped_share == 0.0

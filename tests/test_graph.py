@@ -13,6 +13,7 @@ from convexcluster.numerics.laplacian import (
     factors_cheaply,
     laplacian,
     preconditioner,
+    solve_compact,
     solve_laplacian,
 )
 from convexcluster.partition import means
@@ -180,3 +181,15 @@ def test_weights_that_no_gamma_can_balance_are_refused_by_a_sentence():
     Z, edges = np.array([[0.0], [1.0], [2.0]]), np.array([[0, 1], [1, 2]])
     with pytest.raises(ValueError, match=r'weights from 1e-320 to 1 .* weight_bandwidth="auto"'):
         gamma_range(Z, edges, np.array([1.0, 1e-320]), np.ones(3))
+
+
+@pytest.mark.parametrize("cloud", [True, False])
+def test_compact_clusters_are_solved_to_ten_digits(cloud):
+    rng, n = np.random.default_rng(6), 700
+    chain = np.stack([np.arange(n - 1), np.arange(1, n)], axis=1)
+    edges = np.unique(np.vstack([chain, random_graph(rng, n, 3 * n)[0]]), axis=0)
+    edges = edges if cloud else chain  # of a chain gradients would need n steps
+    weights, b = rng.uniform(0.5, 2.0, len(edges)), rng.normal(size=(n, 3))
+    b -= b.mean(axis=0)
+    Y = solve_compact(edges, weights, b)
+    assert np.linalg.norm(laplacian(edges, weights, n) @ Y - b) <= 1e-8 * np.linalg.norm(b)

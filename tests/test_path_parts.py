@@ -25,6 +25,7 @@ from convexcluster.path.mixed import cut_out, surroundings
 from convexcluster.path.newton import Newton
 from convexcluster.path.top import solve_top
 from convexcluster.problem import Problem
+from convexcluster.weights import automatic_graph
 from problems import knn_edges
 
 
@@ -461,3 +462,23 @@ def test_rotated_paths_in_either_precision_have_the_gaps_that_they_say(
         # ½‖A − A*‖² is at most the gap
         far = np.sqrt(2 * path.gaps[step] * scale) + np.sqrt(2 * sharp.gap)
         assert np.linalg.norm(A - sharp.A) <= far
+
+
+def test_an_outline_is_the_same_without_the_trial_that_must_fail(monkeypatch):
+    X = make_moons(1_500, noise=0.05, random_state=0)[0]
+    graph = automatic_graph(X, n_neighbors=7, masses=np.ones(len(X)))
+    gammas = np.geomspace(40.0, 4e4, 8)  # far above where edges can fuse
+    without = solve_path(X, graph.edges, graph.weights, gammas, certify="selected")
+    monkeypatch.setattr(engine, "HOPELESS_RUNGS", 100)
+    trials = []
+
+    def seen(*given, most=None, **options):
+        trials.append(most)
+        return solve_top(*given, most=most, **options)
+
+    monkeypatch.setattr(engine, "solve_top", seen)
+    trial = solve_path(X, graph.edges, graph.weights, gammas, certify="selected")
+    assert engine.TRIAL in trials
+    for step in range(len(gammas)):
+        np.testing.assert_array_equal(without.labels(step=step), trial.labels(step=step))
+        np.testing.assert_array_equal(without.centers[step], trial.centers[step])

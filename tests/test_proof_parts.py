@@ -365,9 +365,9 @@ def test_the_demand_of_a_cluster_is_that_of_its_samples(ring, monkeypatch):
     """m_i(z_i − z̄_t) and what neighbours pull; directions that turn add what they may change."""
     asked = []
 
-    def route_and_keep(edges, c, demand, *rest):
+    def route_and_keep(edges, c, demand, *rest, **options):
         asked.append(demand)
-        return route(edges, c, demand, *rest)
+        return route(edges, c, demand, *rest, **options)
 
     monkeypatch.setattr("convexcluster.certificate.explicit.route", route_and_keep)
     proof, state = ring.proof, ring.state

@@ -20,7 +20,7 @@ from convexcluster.weights import (
     user_graph,
 )
 from convexcluster.weights.bridges import joining_edges
-from convexcluster.weights.neighbors import nearest_neighbors, tree_neighbors
+from convexcluster.weights.neighbors import Nearest, nearest_neighbors, tree_neighbors
 
 
 def distances(X):
@@ -118,7 +118,7 @@ def test_manhattan_neighbors_are_the_nearest_by_distance_then_number(d):
     np.fill_diagonal(E, np.inf)
     order = np.argsort(E, axis=1, kind="stable")[:, :9]
     index, length = np.full((90, 9), 90), np.full((90, 9), np.inf)
-    nearest_rows(Y, index, length)
+    nearest_rows(Y, index, length, 0, 1)
     np.testing.assert_array_equal(index, order)
     np.testing.assert_array_equal(length, np.take_along_axis(E, order, axis=1))
     i, j = np.divmod(np.arange(90 * 90), 90)
@@ -127,10 +127,17 @@ def test_manhattan_neighbors_are_the_nearest_by_distance_then_number(d):
     )  # whole numbers: exact in any order
 
 
+def test_two_threads_find_the_same_neighbors():
+    Y = np.random.default_rng(2).integers(0, 5, size=(1_200, 6)).astype(float)  # many ties
+    one, two = (Nearest.of(Y, 8, metric="manhattan", jobs=jobs) for jobs in (1, 2))
+    np.testing.assert_array_equal(one.index, two.index)
+    np.testing.assert_array_equal(one.length, two.length)
+
+
 def test_manhattan_distances_are_the_same_from_both_ends():
     Y = np.random.default_rng(3).lognormal(sigma=3.0, size=(70, 31))
     index, length = np.full((70, 69), 70), np.full((70, 69), np.inf)
-    nearest_rows(Y, index, length)
+    nearest_rows(Y, index, length, 0, 1)
     full = np.empty((70, 70))
     np.put_along_axis(full, index, length, axis=1)
     np.fill_diagonal(full, 0.0)

@@ -331,10 +331,11 @@ def _sentence(
     alone, core = int(rows[several[labels]].sum()), int(rows[inside].sum())
     if cores is not None and core >= alone and core:
         groups = len(np.unique(cores.fused[inside]))
+        are = "group of samples is" if groups == 1 else "groups of samples are"
         found = (
             f"the exact optimum has {int(cores.fused.max()) + 1} clusters"
             if cores.whole
-            else f"{groups} groups of samples are for certain fused in the exact optimum"
+            else f"{groups} {are} for certain fused in the exact optimum"
         )
         return f"{at} {found}; {core} of {n} samples lie in the core of their label"
     if alone:

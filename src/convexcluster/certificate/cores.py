@@ -172,7 +172,7 @@ def _contractible(
             found = holding[t]
             turn = proof.turns(t, state, radius, lightest)
             keep[t] = found is not None and found.holds(proof, t, gamma, turn)
-            if not keep[t]:
+            if not keep[t] and (found is None or found.parts is None):  # seen to fall apart
                 if alone[t] < 0:
                     alone[t] = proof.alone(t) <= gamma
                 keep[t] = alone[t] == 1

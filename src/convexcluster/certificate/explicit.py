@@ -132,7 +132,9 @@ def hold(
     c = gamma * own.w
     one, nothing = np.zeros(own.n, dtype=np.int64), np.zeros((len(c), b.shape[1]))
     rounds = CORRECTIONS if solve is None or own.n > MOST_SOLVED else FEW_CORRECTIONS
-    best = _measured(own, c, b, lost, route(own.edges, share * c, b, one, m, nothing, rounds))
+    # nothing is gained by meeting the coordinates better than they are known
+    flow = route(own.edges, share * c, b, one, m, nothing, rounds, enough=lost)
+    best = _measured(own, c, b, lost, flow)
     if solve is None or best.holds(proof, t, gamma, turn) or own.n > MOST_SOLVED:
         return best
     parts = None

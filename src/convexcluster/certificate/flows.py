@@ -75,12 +75,12 @@ def correction(
 
 def route(
     edges: Ints, c: Floats, demand: Floats, labels: Ints, masses: Floats, start: Floats,
-    max_iter: int = 40,
+    max_iter: int = 40, enough: float = 0.0,
 ) -> Floats:  # fmt: skip
     """A flow strictly within capacity that meets ``demand`` as far as corrections can make it.
 
     Clusters whose electrical flow from scratch fits use it (it has the most even slack); the others
-    start from ``start`` and are corrected until what is missing no longer falls.
+    start from ``start`` and are corrected until what is missing no longer falls, or is ``enough``.
     """
     D = incidence(edges, len(demand))
     ground = labels[edges[:, 0]]
@@ -96,6 +96,8 @@ def route(
         if missing >= 0.9 * missing_best:
             break
         best, missing_best = Lam, missing
+        if missing <= enough:
+            break
         along = correction(edges, c, Lam, rest, labels, masses, LEAST_SLACK)
         Lam = project(Lam + along, room)
     return best

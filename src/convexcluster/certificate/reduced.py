@@ -118,6 +118,7 @@ def _newton_step(
     Returns X and how many steps were taken, ``most`` at most.
     """
     D = incidence(problem.edges, problem.n)
+    back = D.T.tocsr()  # once: a transpose costs as much as the product
     q = problem.c / d
     U = DC / d[:, None]
     M = problem.masses[:, None]
@@ -125,7 +126,7 @@ def _newton_step(
     def apply(P: Floats, out: Floats) -> None:
         DP = D @ P
         DP -= np.einsum("lk,lk->l", U, DP)[:, None] * U
-        np.add(M * P, D.T @ (q[:, None] * DP), out=out)
+        np.add(M * P, back @ (q[:, None] * DP), out=out)
 
     def enough(first: float) -> float:
         return max(forcing, 1e-10) ** 2 * first

@@ -29,7 +29,7 @@ import numpy as np
 from scipy.sparse.csgraph import breadth_first_order
 
 from ..graph import incidence, spanning_tree
-from ..numerics.laplacian import solve_laplacian
+from ..numerics.laplacian import solve_compact
 from ..problem import Floats, Ints
 from .rounding import OWN, roundings
 from .space import Space
@@ -363,7 +363,7 @@ def _at_ends(own: Inside, values: Floats) -> Floats:
 def _potentials(own: Inside, kappa: Floats, demand: Floats) -> Floats:
     """L_κ y = demand; zeros where conductances are too uneven for a factor."""
     try:
-        y = solve_laplacian(own.edges, kappa, demand, np.zeros(own.n, dtype=np.int64))
+        y = solve_compact(own.edges, kappa, demand)
     except RuntimeError:
         return np.zeros_like(demand)
     return y if np.isfinite(y).all() else np.zeros_like(demand)

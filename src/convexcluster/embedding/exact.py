@@ -44,7 +44,8 @@ def exact(
     K *= root[:, None]
     eigenvalues, U = np.linalg.eigh(K)
     eigenvalues, U = eigenvalues[::-1], U[:, ::-1]
-    cutoff = n * np.finfo(float).eps * float(np.abs(eigenvalues).max())
+    # centring rounds a few times more, which would be a negative part of three samples
+    cutoff = (n + 8) * np.finfo(float).eps * float(np.abs(eigenvalues).max())
     negative = -float(eigenvalues[eigenvalues < -cutoff].sum())
     keep = eigenvalues > cutoff
     share = negative / (negative + float(eigenvalues[keep].sum())) if negative else 0.0

@@ -31,13 +31,14 @@ def _insert(s: float, j: int, i: int, index: Ints, length: Floats) -> None:
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS, error_model="numpy")
-def nearest_rows(X: Floats, index: Ints, length: Floats) -> None:
+def nearest_rows(X: Floats, index: Ints, length: Floats, part: int, parts: int) -> None:
     """The k nearest other rows of every row and their distances, both (n, k), nearest first.
 
-    Ties go to the smaller index. The lists come filled with n and infinity.
+    Ties go to the smaller index. The lists come filled with n and infinity. Pairs are looked at in
+    tiles of rows, of which this is every one of ``parts`` from the one of number ``part`` on.
     """
     n, last = len(X), index.shape[1] - 1
-    for first in range(0, n, TILE):
+    for first in range(part * TILE, n, parts * TILE):
         for second in range(first, n, TILE):
             for i in range(first, min(first + TILE, n)):
                 x = X[i]

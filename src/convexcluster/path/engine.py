@@ -67,6 +67,11 @@ RUNGS = 10
 # where the first γ was about to be solved. Twice: twice as many passes are wasted where it is not.
 TRIAL = 16
 
+# Rungs below its first γ from which an outline makes no such trial. With half, first γ that a dozen
+# passes solve (blobs of 5,000 × 10) take rungs instead; with twice, trials that never succeed take
+# a quarter of the path of 10,000 points in the plane.
+HOPELESS_RUNGS = 4
+
 # Ratio of the rungs below the first γ of an outline, and what an edge has of the strongest at both
 # of its ends if it is not weak. On rungs nothing fuses along weak edges alone: they hold at a small
 # γ what is apart at a larger one. Rungs half as far apart fuse more that is apart later; at twice
@@ -210,16 +215,19 @@ class Engine:
 
         What fuses on a rung stays fused, so that sweeps run on ever fewer nodes.
         """
-        base = self.levels[0]
+        base, target = self.levels[0], TOP_SHARE * allowed
         base.refresh()
-        trial = solve_top(base, gamma * base.w, TOP_SHARE * allowed, self.pool, most=TRIAL)
+        Z, edges = base.MZ * base.inv_mass[:, None], np.stack([base.tail, base.head], axis=1)
+        start = float(np.median(earliest(Z, edges, base.w, base.masses))) if len(edges) else 0.0
+        count = int(np.log(gamma / start) / np.log(RUNG)) if start > 0 else 0
+        failed = count >= HOPELESS_RUNGS
+        if not failed:
+            c = gamma * base.w
+            failed = solve_top(base, c, target, self.pool, most=TRIAL).gap > target
         self.gamma = gamma
         states: list[State] = []
-        if trial.gap > TOP_SHARE * allowed:
+        if failed:
             base.Lam[:] = 0.0
-            Z, edges = base.MZ * base.inv_mass[:, None], np.stack([base.tail, base.head], axis=1)
-            start = float(np.median(earliest(Z, edges, base.w, base.masses)))
-            count = int(np.log(gamma / start) / np.log(RUNG)) if start > 0 else 0
             self.piece = strong_parts(base, STRONG) if count > 0 else None
             for rung in range(count, 0, -1):
                 self.gamma = self.gamma if states else gamma / RUNG**rung
