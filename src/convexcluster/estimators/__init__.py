@@ -265,8 +265,8 @@ class KernelConvexClustering(
             ids = row_names(X)
             X = check_rows(self, X)
             settings = Settings.of(self)
-            told = settings.feature_weights is not None
-            if not settings.pairs_given and settings.kernel_name != "sum" and not told:
+            weighted = settings.feature_weights is not None
+            if not settings.pairs_given and settings.kernel_name != "sum" and not weighted:
                 names = getattr(self, "feature_names_in_", None)
                 warn_of_scales(X, names=names, stacklevel=2)
                 warn_of_far_row(X, names=names, stacklevel=2)
