@@ -165,7 +165,7 @@ def representation(adata: Any, use_rep: str | None, n_pcs: int | None) -> tuple[
         raise ValueError("adata has no X: name a representation with use_rep")
     if hasattr(X, "to_numpy"):
         X = X.to_numpy()
-    X = sparse.csr_array(X) if sparse.issparse(X) else np.asarray(X)
+    X = _csr(X) if sparse.issparse(X) else np.asarray(X)
     if n_pcs is not None:
         if not isinstance(n_pcs, int | np.integer) or not 1 <= n_pcs <= X.shape[1]:
             raise ValueError(
@@ -189,7 +189,7 @@ def _graph(adata: Any, where: Mapping[str, Any], parameters: Mapping[str, Any]) 
         shape = np.shape(adjacency)
         if shape != (adata.n_obs, adata.n_obs):
             raise ValueError(f"adjacency must be n_obs × n_obs = {adata.n_obs:,}², got {shape}")
-        return sparse.csr_array(adjacency), "adjacency"
+        return _csr(adjacency), "adjacency"
     key = obsp
     if neighbors_key is not None:
         if neighbors_key not in adata.uns:
@@ -206,7 +206,11 @@ def _graph(adata: Any, where: Mapping[str, Any], parameters: Mapping[str, Any]) 
     if key is None and "connectivities" not in adata.obsp:
         return None, "made from the representation"
     key = key or "connectivities"
-    return sparse.csr_array(adata.obsp[key]), f"obsp/{key}"
+    return _csr(adata.obsp[key]), f"obsp/{key}"
+
+
+def _csr(matrix: Any) -> Any:
+    return sparse.csr_array(matrix)
 
 
 def _listed(keys: Any) -> str:
