@@ -2,7 +2,8 @@
 
 Every draw has no clusters. Of up to three features the greatest height of a valley of its density
 is measured, of more that of a tension of its path; 1 is the level, and a draw above it has
-clusters. A good level leaves the same share above it everywhere, whatever the law, the number of
+clusters. Of gaps, in two and three features and on curves, the clearest that stands is, and 0 where
+none does. A good level leaves the same share above it everywhere, whatever the law, the number of
 samples and the number of features. By default few draws of up to 1,000 samples, for a minute or
 two; with --all 100 draws of up to 10,000 samples (tensions: 2,000), for hours.
 """
@@ -13,6 +14,7 @@ import argparse
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -26,7 +28,8 @@ from convexcluster.stages.path import gap_to_reach, run_path
 from convexcluster.stages.penalty import build_penalty
 from convexcluster.stages.points import distinct_points
 from convexcluster.stages.space import measure_space
-from convexcluster.weights import FEW_FEATURES, valleys
+from convexcluster.weights import FEW_FEATURES, Landscape, find_gaps, valleys
+from convexcluster.weights.valleys import LEAST
 
 
 @dataclass(frozen=True)
@@ -45,7 +48,7 @@ ALL = Plan(100, (100, 300, 1_000, 3_000, 10_000), (100, 300, 1_000, 2_000), (1, 
 
 def valley(X: np.ndarray) -> tuple[float, int]:
     """Greatest height of a valley at the scale that a fit takes, and the number of clusters."""
-    found = valleys(X, np.ones(len(X)))
+    found = valleys(Landscape.of(X, np.ones(len(X))))
     return (0.0, 1) if found is None else (found.height(2), found.count)
 
 
@@ -62,6 +65,25 @@ def tension(X: np.ndarray) -> tuple[float, int]:
     return 1.0 + above / level, tree.count
 
 
+def gap(X: np.ndarray) -> tuple[float, int]:
+    """Height of the clearest gap that stands, and the number of parts."""
+    found = find_gaps(Landscape.of(X, np.ones(len(X))), LEAST)
+    return float(found.heights.max(initial=0.0)), len(found.heights) + 1
+
+
+def on_curve(law: str, n: int, seed: int) -> np.ndarray:
+    """Points at random places of a curve, a fiftieth of its size beside it."""
+    rng = np.random.default_rng([seed, n, list(CURVES).index(law)])
+    t = rng.uniform(size=n)
+    return CURVES[law](t) + 0.02 * rng.normal(size=(n, 2))
+
+
+CURVES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "ring": lambda t: np.column_stack([np.cos(2 * np.pi * t), np.sin(2 * np.pi * t)]),
+    "segment": lambda t: np.column_stack([3 * t, np.zeros(len(t))]),
+    "sparser arc": lambda t: np.column_stack([np.cos(4 * t**2), np.sin(4 * t**2)]),
+}
+
 Measure = Callable[[np.ndarray], tuple[float, int]]
 
 
@@ -72,11 +94,17 @@ def cells(plan: Plan) -> Iterator[tuple[str, Measure, str, int, int]]:
             few = d <= FEW_FEATURES
             for n in plan.valleys if few else plan.tensions:
                 yield ("valleys", valley, law, d, n) if few else ("tension", tension, law, d, n)
+                if 1 < d <= FEW_FEATURES:
+                    yield "gaps", gap, law, d, n
+    for law in CURVES:
+        for n in plan.valleys:
+            yield "gaps", gap, law, 2, n
 
 
 def line(measure: Measure, law: str, d: int, n: int, seeds: range) -> tuple[str, int]:
     """Median, 90 % and greatest height, the share of one cluster; and how many are one cluster."""
-    found = [measure(structureless(law, d, n, seed)) for seed in seeds]
+    draw = partial(on_curve, law) if law in CURVES else partial(structureless, law, d)
+    found = [measure(draw(n, seed)) for seed in seeds]
     heights = np.array([height for height, _ in found])
     one = sum(k == 1 for _, k in found)
     middle, high = np.quantile(heights, [0.5, 0.9])
@@ -96,7 +124,7 @@ def main() -> None:
     seeds = range(options.seed, options.seed + (options.draws or plan.draws))
     print("| measured | law | features | samples | median | 90 % | greatest | one cluster |")
     print("|---|---|---|---|---|---|---|---|")
-    counted: dict[str, list[int]] = {"valleys": [], "tension": []}
+    counted: dict[str, list[int]] = {"valleys": [], "gaps": [], "tension": []}
     for what, measure, law, d, n in cells(plan):
         figures, one = line(measure, law, d, n, seeds)
         counted[what].append(one)
