@@ -224,7 +224,7 @@ def test_other_values_are_refused(
     tmp_path: Path, homes: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     homes[datasets.SETS["glass"].home] = b"1,1.5,2.5,7\n2,0.5,1.5,1\n"
-    with pytest.raises(ValueError, match=r"expected values are in https://.*glass\.data"):
+    with pytest.raises(ValueError, match=r"the values in https://.*glass\.data"):
         datasets.load("glass")
     monkeypatch.setenv("CONVEXCLUSTER_DATA", str(tmp_path))
     np.savez(tmp_path / "zoo.npz", X=np.zeros((3, 2)), y=np.zeros(3, dtype=int))

@@ -16,8 +16,6 @@ from convexcluster.labels import (
     sse_curve,
     ward_tree,
 )
-from convexcluster.numerics.linkage import join
-from convexcluster.numerics.ward import ward_distances, ward_points
 from convexcluster.problem import Problem
 from convexcluster.solvers import solve_problem
 
@@ -29,21 +27,6 @@ def test_ward_equals_scipy_with_unit_masses(seed):
     np.testing.assert_allclose(ours[:, 2], theirs[:, 2], rtol=1e-10)
     for k in (1, 2, 5, 17, 60):
         assert adjusted_rand_score(cut(ours, k), cut_tree(theirs, k).ravel()) == 1.0
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_ward_of_distances_equals_ward_of_points(seed):
-    rng = np.random.default_rng(seed)
-    A, masses = rng.normal(size=(60, 4)), rng.uniform(0.1, 3.0, 60)
-    D = ((A[:, None] - A[None]) ** 2).sum(axis=-1)
-    ours, theirs = ward_distances(D, np.ones(60)), linkage(A, "ward")
-    # 60 updates of squared distances, each wrong by a few units of 1e-16 of the largest
-    np.testing.assert_allclose(ours.cost, theirs[:, 2] ** 2 / 2, rtol=1e-10, atol=1e-13 * D.max())
-    near, far = ward_points(A, masses), ward_distances(D, masses)
-    np.testing.assert_allclose(near.cost, far.cost, rtol=1e-10, atol=1e-13 * D.max())
-    for k in (2, 5, 17):
-        cuts = [cut(join(found.pairs, found.heights, 60), k) for found in (near, far)]
-        np.testing.assert_array_equal(*cuts)
 
 
 @settings(max_examples=25, deadline=None)

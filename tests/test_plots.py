@@ -361,11 +361,6 @@ def test_drawing_on_given_axes_makes_no_figure(blobs):
     assert plt.get_fignums() == before
 
 
-def test_an_estimator_without_a_gamma_is_placed_by_its_number_of_clusters(blobs):
-    averaged = SimpleNamespace(**{**vars(blobs.estimator), "gamma_": None})
-    assert ClusterCountDisplay.from_estimator(averaged).gamma == blobs.estimator.gamma_
-
-
 # the data beside the tree, silhouettes
 
 

@@ -14,6 +14,7 @@ from scipy.cluster import hierarchy
 from sklearn.datasets import make_blobs
 
 from convexcluster import KernelConvexClustering, solve_path
+from convexcluster.certificate import Certificate
 from convexcluster.labels import cut
 from convexcluster.partition import by_size, canonical, means
 from convexcluster.path.builder import PathBuilder
@@ -60,14 +61,14 @@ def fitted():
         y=y,
         path_=path,
         labels_=path.labels(gamma=path.gammas[step]),
+        n_clusters=None,
         n_clusters_=int(path.n_clusters[step]),
         gamma_=float(path.gammas[step]),
         embedding_=X,
         linkage_=path.to_linkage(),
         _embedding=SimpleNamespace(kernel=SimpleNamespace(name="linear", is_precomputed=False)),
-        certificate_=SimpleNamespace(
-            gap=0.0, relative_gap=2e-8, radius=0.01, embedding_error=0.0, partition="certified"
-        ),
+        selection_=SimpleNamespace(verdict="structure", confidence=np.nan, layers=()),
+        certificate_=Certificate(0.0, relative_gap=2e-8, radius=0.01, partition="certified"),
     )
 
 
@@ -601,8 +602,13 @@ def test_layers_are_buttons(open_report, fitted):
     ]
     choice = SimpleNamespace(layers=layers, verdict="structure", confidence=0.9)
     other = SimpleNamespace(
-        **{**vars(fitted), "labels_": layers[0].labels, "n_clusters_": 3, "linkage_": tree},
-        selection_=choice,
+        **{
+            **vars(fitted),
+            "labels_": layers[0].labels,
+            "n_clusters_": 3,
+            "linkage_": tree,
+            "selection_": choice,
+        }
     )
     report = open_report(other)
     page = report.page

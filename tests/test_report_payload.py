@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from convexcluster import ConvexClustering, KernelConvexClustering, load, solve_path
 from convexcluster.answers.describe import explained, features_of
-from convexcluster.certificate import Robustness
+from convexcluster.certificate import Certificate, Robustness
 from convexcluster.partition import canonical
 from convexcluster.path.builder import PathBuilder
 from convexcluster.report import notebook_html, report_html, write_report
@@ -201,16 +201,14 @@ def test_an_unwritable_report_leaves_the_old_one(tmp_path):
 
 
 def test_certificates_in_words():
-    certificate = SimpleNamespace(
-        gap=1e-5, relative_gap=3.21e-7, radius=0.0044, embedding_error=0.0, partition="certified"
-    )
+    certificate = Certificate(1e-5, relative_gap=3.21e-7, radius=0.0044, partition="certified")
     text = " ".join(certificate_sentences(certificate))
     assert "3.2e-07" in text
     assert "0.0044" in text
     assert "embedding is exact" in text
     assert "partition is certified" in text
-    certificate.partition = "not certified: cluster 3 may split"
-    text = certificate_sentences(certificate)[-1]
+    unsure = replace(certificate, partition="not certified: cluster 3 may split")
+    text = certificate_sentences(unsure)[-1]
     assert "not proved" in text
     assert "Reason: cluster 3 may split." in text
     assert certificate_sentences(None) == []
@@ -263,15 +261,18 @@ def test_a_notebook_shows_a_summary_and_a_button(monkeypatch):
     estimator = SimpleNamespace(
         path_=path,
         labels_=path.labels(n_clusters=2),
+        n_clusters=2,
         n_clusters_=2,
-        gamma_=None,
+        gamma_=1.0,
         embedding_=X,
         linkage_=path.to_linkage(),
+        selection_=SimpleNamespace(verdict="<i>", confidence=np.nan, layers=()),
+        certificate_=Certificate(gap=0.0, relative_gap=0.0, radius=0.0),
         _embedding=SimpleNamespace(kernel=SimpleNamespace(name="<b>", is_precomputed=False)),
     )
     shown = notebook_html(estimator)
     words, _, frame = shown.partition("<details>")
-    assert "<p>2 clusters.</p>" in words
+    assert "<p>2 clusters, as asked: &lt;i&gt;.</p>" in words
     assert "Show the report</summary>" in frame
     assert 'sandbox="allow-scripts allow-downloads"' in frame
     assert frame.count("<") == 5  # the page itself is escaped

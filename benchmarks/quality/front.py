@@ -255,10 +255,11 @@ def heading(key: tuple[bool, str]) -> str:
 
 
 PAGE = ROOT / "docs" / "comparison-results.md"
-WORDS = """ARI: 1 is the truth, 0 is chance or worse. The first columns are told nothing: in
-brackets in how many of {draws} draws the number of clusters is right, or for measured sets the
-number found. What HDBSCAN and PLSCAN call noise joins the nearest cluster. "No end" means none
-within {limit} processor seconds. Nobody is told k where there is one cluster."""
+WORDS = """ARI: 1 is the truth, 0 is chance or worse. "Told k" means that a method is given the
+true number of clusters, where there are two or more; the other columns find it, and say in
+brackets in how many of {draws} draws it was right, or for measured sets what it was. What HDBSCAN
+and PLSCAN call noise joins the nearest cluster. "No end" means no answer within {limit} processor
+seconds."""
 
 
 def publish(found: Figures) -> None:

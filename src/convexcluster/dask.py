@@ -115,12 +115,6 @@ class KernelConvexClustering(LocalKernelConvexClustering):
             self.labels_ = rows.map(found.labeller.labels_of)
         return self
 
-    def fit_predict(
-        self, X: Any, y: Any = None, sample_weight: Any = None, *, groups: Any = None
-    ) -> Any:
-        """Fit and return ``labels_``, a dask array."""
-        return self.fit(X, y, sample_weight, groups=groups).labels_
-
     def predict(self, X: Any) -> Any:
         """Cluster that has the most weight among the nearest cells; of training rows ``labels_``.
 
@@ -167,12 +161,6 @@ class KernelConvexClustering(LocalKernelConvexClustering):
         embedding = replace(self._embedding, Z=self._embedding.Z[:0])
         rule = partial(_distances, embedding, self.centroids_)
         return map_blocks(dask_array(X), rule, np.float64, self.n_clusters_)
-
-    def fit_transform(
-        self, X: Any, y: Any = None, sample_weight: Any = None, *, groups: Any = None
-    ) -> Any:
-        """Fit, then :meth:`transform` the same rows."""
-        return self.fit(X, y, sample_weight, groups=groups).transform(X)
 
     def _client(self) -> Any:
         return self.client or need("distributed", "dask").get_client()

@@ -142,8 +142,8 @@ def watched(fit: Callable[..., Fit]) -> Callable[..., Fit]:
     @wraps(fit)
     def shown(rows: Rows, settings: Settings, groups: Ints | None = None) -> Fit:
         small = rows.X is not None and np.prod(rows.X.shape, dtype=float) <= SMALL
-        with settings.watched() as told, one_blas_thread(small):
-            return fit(rows, told, groups)
+        with settings.watched() as watching, one_blas_thread(small):
+            return fit(rows, watching, groups)
 
     return shown
 

@@ -146,7 +146,7 @@ def _check(adata: Any, key: Any, parameters: Mapping[str, Any]) -> None:
     for name in parameters:
         if name == "resolution":
             raise TypeError(
-                "there is no resolution: the number of clusters is chosen, or n_clusters is told; "
+                "there is no resolution: the number of clusters is chosen, or is n_clusters; "
                 "uns[key_added]['layers'] has further numbers that would stand"
             )
         if name == "random_state":

@@ -193,7 +193,7 @@ class Answers:
             of a sample agree with it beyond chance, (p − c)/(1 − c): p is the mean of the greatest
             share in ``predict_proba(X)``, c = Σ π² with π the shares of the clusters in all of X.
             1 where no neighbourhood is divided, 0 for one cluster. It compares kernels and graphs;
-            of several numbers of clusters that are all clean it prefers none.
+            of two numbers of clusters that both divide no neighbourhood it prefers neither.
         """
         share = self.predict_proba(X)  # type: ignore[attr-defined]
         if y is not None:

@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     import networkx
     import pandas
 
-# Least size of a branch unless it is told: one in a hundred samples, so that at most a hundred
-# branches end, which a page can show; twice as many overlap. Trees of noise have groups of five
-# samples everywhere, which ten hide; twice as many hide small clusters too.
+# Least size of a branch unless the user gives one: one in a hundred samples, so that at most a
+# hundred branches end, which a page can show; twice as many overlap. Trees of noise have groups of
+# five samples everywhere, which ten hide; twice as many hide small clusters too.
 BRANCHES = 100
 FEWEST = 10
 
 
 def branch_size(n: int) -> int:
-    """Least size of a branch among n samples, unless it is told."""
+    """Least size of a branch among n samples, unless the user gives one."""
     return max(FEWEST, -(-n // BRANCHES))
 
 

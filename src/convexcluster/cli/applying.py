@@ -18,6 +18,7 @@ from .outcome import score
 from .prepare import Preparation
 from .read import Table, read
 from .refusal import Refusal
+from .values import model_file
 from .write import labels_csv, probe_file, to_json, write_file
 
 ModelArgument = Annotated[
@@ -129,11 +130,7 @@ def report(
 
 def load_model(name: str) -> tuple[Any, Preparation, tuple[str, ...] | None]:
     """Read a model with what the command line stored beside it."""
-    place = Path(name)
-    if place.is_dir():
-        place = place / "model"
-    if not place.exists():
-        raise Refusal(f"{place} does not exist: pass a model file or the folder that fit wrote")
+    place = model_file(name)
     estimator = persistence.load(place)
     notes = persistence.load_notes(place)
     if "table" in notes:

@@ -21,7 +21,8 @@ from .console import FIRST_RUN, collected_warnings, working
 from .outcome import CELLS as ENDING
 from .outcome import answer, finding, score, show_found
 from .refusal import Exit, Refusal
-from .write import labels_csv, output_folder, probe_folder, to_json
+from .values import model_file
+from .write import labels_csv, output_folder, probe_folder, write_summary
 
 KEPT = ("use_rep", "n_pcs")  # of a fit, for new cells
 
@@ -105,8 +106,7 @@ def fit_cells(source: Any, cells: Cells, parameters: dict[str, Any], output: Any
                     title=Path(source.data).name,
                 )
                 (folder / "report.html").write_text(page, "utf-8")
-            summary["files"] = sorted({f.name for f in folder.iterdir()} | {"summary.json"})
-            (folder / "summary.json").write_text(to_json(summary) + "\n", "utf-8")
+            write_summary(folder, summary)
     return summary
 
 
@@ -147,9 +147,7 @@ def predict_cells(model: str, source: Any, out: Path | None) -> tuple[dict[str, 
 
 def load_cells(name: str) -> tuple[Any, dict[str, Any], str]:
     """A model that was fitted to an AnnData file, its representation and its column of obs."""
-    place = Path(name) / "model" if Path(name).is_dir() else Path(name)
-    if not place.exists():
-        raise Refusal(f"{place} does not exist: pass a model file or the folder that fit wrote")
+    place = model_file(name)
     notes = persistence.load_notes(place)
     if "cells" not in notes:
         raise Refusal(f"{name} was not fitted to an {ENDING} file by the command: pass a table")

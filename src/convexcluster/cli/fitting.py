@@ -30,6 +30,7 @@ from .write import (
     spreadsheet_safe,
     to_json,
     tree_json,
+    write_summary,
 )
 
 
@@ -193,8 +194,7 @@ def write_results(
     """Fill the output folder, all files or none."""
     import pandas
 
-    if output.out is None:
-        return
+    assert output.out is not None
     with output_folder(output.out, force=output.force) as folder:
         (folder / "labels.csv").write_text(labels_csv(table.ids, estimator.labels_), "utf-8")
         estimator.path_.to_frame().to_parquet(folder / "path.parquet", index=False)
@@ -219,8 +219,7 @@ def write_results(
             (folder / "report.html").write_text(page, "utf-8")
         escaped = sum(spreadsheet_safe(i) != i for i in table.ids)
         summary["ids_escaped_for_spreadsheets"] = escaped
-        summary["files"] = sorted({f.name for f in folder.iterdir()} | {"summary.json"})
-        (folder / "summary.json").write_text(to_json(summary) + "\n", "utf-8")
+        write_summary(folder, summary)
 
 
 def read_plane(file: str | None, n: int) -> dict[str, Any] | None:

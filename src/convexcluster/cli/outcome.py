@@ -170,7 +170,7 @@ def finding(summary: dict[str, Any]) -> list[tuple[str, Any]]:
         pairs.append(("verdict", VERDICTS.get(verdict, verdict)))
     if selection["confidence"] == selection["confidence"]:
         pairs.append(("confidence", f"{selection['confidence']:.2f} of 1"))
-    pairs.append(("proof", proof(certificate)))
+    pairs.append(("proof", certificate["statement"]))
     if summary["robustness"]:
         pairs.append(("may change", summary["robustness"]))
     pairs += [
@@ -184,11 +184,6 @@ def finding(summary: dict[str, Any]) -> list[tuple[str, Any]]:
     if "scores" in summary:
         pairs += [("NMI", summary["scores"]["nmi"]), ("ARI", summary["scores"]["ari"])]
     return pairs
-
-
-def proof(certificate: dict[str, Any]) -> str:
-    """What is proved, in one sentence."""
-    return str(certificate["statement"])
 
 
 def _distances(estimator: Any) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from .refusal import Exit, Refusal
 
 
@@ -49,3 +51,11 @@ def numbers(text: str, option: str) -> list[float]:
         raise Refusal(
             f"{option} {text!r} must read 0.1,1,10 or FROM:TO:COUNT", Exit.USAGE
         ) from None
+
+
+def model_file(name: str) -> Path:
+    """The model in a folder that ``fit`` wrote, or the file itself."""
+    place = Path(name) / "model" if Path(name).is_dir() else Path(name)
+    if not place.exists():
+        raise Refusal(f"{place} does not exist: pass a model file or the folder that fit wrote")
+    return place

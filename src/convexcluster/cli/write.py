@@ -187,9 +187,9 @@ def _merges(linkage: Floats) -> list[list[float]]:
 def newick(linkage: Floats, ids: Sequence[str]) -> str:
     """The merge tree in Newick format; a branch is as long as the γ between its two fusions."""
     n = len(ids)
-    heights = np.concatenate([np.zeros(n), linkage[:, 2]]) if n > 1 else np.zeros(n)
     if n == 1:
         return f"{_quoted(ids[0])};"
+    heights = np.concatenate([np.zeros(n), linkage[:, 2]])
     parts: list[str] = []
     # An explicit stack: a chain of a hundred thousand merges is no deeper than any other tree.
     stack: list[tuple[str, int, float]] = [("open", 2 * n - 2, heights[-1])]
@@ -220,6 +220,12 @@ def _quoted(name: str) -> str:
 def to_json(value: Any) -> str:
     """JSON for machines: NumPy numbers as numbers, NaN and infinity as null."""
     return json.dumps(_plain(value), indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def write_summary(folder: Path, summary: dict[str, Any]) -> None:
+    """Write ``summary.json``, the last file of a result folder, which names them all."""
+    summary["files"] = sorted({file.name for file in folder.iterdir()} | {"summary.json"})
+    (folder / "summary.json").write_text(to_json(summary) + "\n", "utf-8")
 
 
 def _plain(value: Any) -> Any:

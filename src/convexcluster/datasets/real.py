@@ -181,7 +181,7 @@ def _checked(X: np.ndarray, y: np.ndarray, known: RealSet, source: str) -> tuple
     digest = hashlib.sha256(X.tobytes())
     digest.update(y.tobytes())
     if digest.hexdigest() != known.digest:
-        raise ValueError(f"other than the expected values are in {source}")
+        raise ValueError(f"the values in {source} are not those of this data set")
     return X, y
 
 

@@ -108,7 +108,7 @@ def embed(
     tol : float
         Trace that may be lost, relative to tr(HKH), by the methods that choose their rank.
     random_state : int or Generator, optional
-        ``None`` means 0: an embedding is reproducible unless told otherwise.
+        ``None`` means 0: an embedding is reproducible unless you ask for another seed.
     masses : (n,) array, optional
         Errors and axes are weighted by them.
     distinct : bool

@@ -46,15 +46,16 @@ class KernelConvexClustering(
     metric : str or callable
         Distance between samples, for the graph, for ``predict`` and for the kernels of a distance
         (rbf, laplacian, matern): a name of ``convexcluster.kernels.METRICS``, a function of two
-        rows, or "precomputed", where X holds distances: all of them, or in a sparse matrix those
-        between neighbours, along which the others are measured. "auto" is Euclidean for at most
-        three features and Manhattan for the graph of more (Euclidean if all rows have one length,
-        as tf-idf has, or X is sparse and large), and what the kernel's formula says.
+        rows, or "precomputed" if X holds distances. A sparse X holds those between neighbours, and
+        every other distance is the length of the shortest path along them. With "auto" the kernel
+        has the distance of its formula, and the graph has Manhattan distances, but Euclidean ones
+        for at most three features, if all rows have one length, as tf-idf has, or if X is sparse
+        and large.
     feature_weights : array-like of shape (n_features,), optional
-        θ ≥ 0, up to a factor: how much each feature counts in the distances of the kernel and of
-        the graph, Σ θ_f (x_f − y_f)² with rbf and linear, ``Σ θ_f |x_f − y_f|`` with laplacian, in
-        which Σ θ_f = n_features. :func:`convexcluster.features.learn` finds them. The certificate
-        is about the clustering with these weights, not about the weights.
+        How much each feature counts, θ ≥ 0, in the distances of the kernel and of the graph:
+        Σ θ_f (x_f − y_f)² with rbf and linear, ``Σ θ_f |x_f − y_f|`` with laplacian. Only ratios
+        matter: θ is scaled to Σ θ_f = n_features. :func:`convexcluster.features.learn` finds
+        weights. The certificate is about the clustering with these weights, not about the weights.
     weights : str, sparse matrix, (edges, weights) or callable
         Graph of the fusion penalty: a key of ``convexcluster.weights.WEIGHTS`` or your own graph.
     n_neighbors : int
@@ -82,27 +83,28 @@ class KernelConvexClustering(
     solver : str
         Key of ``convexcluster.solvers.SOLVERS``, for the γ that is reported.
     tol : float or "auto"
-        Duality gap relative to ½ Σ mᵢ‖zᵢ − z̄‖². "auto" is 1e-6; where the automatic ``rank`` has
-        cut the embedding off, a gap up to 1e-3 that adds at most half a percent to the radius.
+        Duality gap relative to ½ Σ mᵢ‖zᵢ − z̄‖². "auto" is 1e-6 or, where the automatic ``rank``
+        has cut the embedding off, a larger gap, up to 1e-3, that adds at most half a percent to the
+        radius.
     max_iter : int, optional
         Iterations of the solver; each has its own default.
     certify : {"path", "selected", False}
         Whether every γ of the path is solved to ``tol`` or only the one that is chosen.
     coarsen : {"auto", False, True} or int
-        Whether rows are first grouped into at most that many cells (8,000 if not a number), whose
-        cost is ``certificate_.coarsening_error``; "auto" beyond 20,000 distinct rows, or 50,000 of
-        at most three columns, or if memory is short.
-        Rows whose graph is given as a matrix or edges are grouped along its strongest edges.
+        Whether rows are first grouped into cells; a number is the most cells, 8,000 otherwise.
+        "auto" groups more than 20,000 distinct rows, or 50,000 of at most three columns, and rows
+        for which memory is short. What that costs is ``certificate_.coarsening_error``. Rows whose
+        graph is given as a matrix or edges are grouped along its strongest edges.
     max_memory : int or str, optional
         Bytes, or e.g. "4GB"; by default half of what the machine has at hand.
     random_state : int, RandomState or None
         For randomised embeddings and resampling.
     n_jobs : int, optional
-        Threads of the path and of passes over blocks: two by default, −1 for all cores. What comes
-        out does not depend on it.
+        Threads of the path and of passes over blocks: two by default, −1 for all cores. Results do
+        not depend on it.
     verbose : int or callable
-        1: a bar on standard error, with an estimate of the time that is left (where that is no
-        terminal, a line for every stage); 2: a line for every γ of the path; or a function that is
+        1: a bar on standard error with an estimate of the time that is left, or a line for every
+        stage if that is not a terminal; 2: a line for every γ of the path; or a function that is
         called after each γ as ``verbose(step, total, gamma, n_clusters, relative_gap)``. The first
         fit on a machine compiles for some seconds, which is said on standard error if ``verbose``
         is set or a person waits at a terminal, a prompt or a notebook.
@@ -133,8 +135,8 @@ class KernelConvexClustering(
     certificate_ : Certificate
         Gap, radius, embedding error, and whether the partition is that of the exact optimum.
     membership_ : ndarray of shape (n_samples, n_clusters)
-        Shares that tell how near a sample is to a border; rows sum to one, the greatest is that of
-        the label. This and the next four are made when they are read.
+        Shares that show how near a sample is to a border; rows sum to one, the greatest is that of
+        the label. This attribute and the next four are computed when they are read.
     probabilities_ : ndarray of shape (n_samples,)
         The share of the own cluster.
     outlier_score_ : ndarray of shape (n_samples,)
@@ -265,8 +267,8 @@ class KernelConvexClustering(
             ids = row_names(X)
             X = check_rows(self, X)
             settings = Settings.of(self)
-            told = settings.feature_weights is not None
-            if not settings.pairs_given and settings.kernel_name != "sum" and not told:
+            weighted = settings.feature_weights is not None
+            if not settings.pairs_given and settings.kernel_name != "sum" and not weighted:
                 names = getattr(self, "feature_names_in_", None)
                 warn_of_scales(X, names=names, stacklevel=2)
                 warn_of_far_row(X, names=names, stacklevel=2)

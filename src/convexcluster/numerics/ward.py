@@ -1,4 +1,4 @@
-"""Ward's tree of weighted points, given by coordinates or by squared distances.
+"""Ward's tree of weighted points.
 
 Merging clusters s and t raises the sum of squares by m_s m_t/(m_s + m_t) ‖c_s − c_t‖². Ward is
 reducible, so that any pair of mutual nearest neighbours may be merged at once, and chains of
@@ -34,20 +34,10 @@ class Merges:
 
 def ward_points(points: Floats, masses: ArrayLike) -> Merges:
     """Merge points (k, r) with ``masses`` (k,), in O(k) memory beside the points."""
-    return _merges(np.array(points, dtype=np.float64, order="C"), np.empty((0, 0)), masses)
-
-
-def ward_distances(D: Floats, masses: ArrayLike) -> Merges:
-    """Merge points known by their squared distances D (k, k), symmetric."""
-    return _merges(np.empty((len(D), 0)), np.array(D, dtype=np.float64, order="C"), masses)
-
-
-def _merges(points: Floats, D: Floats, masses: ArrayLike) -> Merges:
-    """Sort the merges of ``_chain``, which overwrites the copies it is given."""
     k = len(points)
     pairs, cost = np.empty((k - 1, 2), dtype=np.int64), np.empty(k - 1)
-    buffers = np.arange(k), np.arange(k), np.empty(k, dtype=np.int64)
-    _chain(points, D, np.array(masses, dtype=np.float64), *buffers, pairs, cost)
+    means, weights = np.array(points, np.float64, order="C"), np.array(masses, np.float64)
+    _chain(means, weights, np.arange(k), np.arange(k), np.empty(k, np.int64), pairs, cost)
     order = np.argsort(cost, kind="stable")
     return Merges(pairs[order], cost[order])
 
@@ -55,7 +45,6 @@ def _merges(points: Floats, D: Floats, masses: ArrayLike) -> Merges:
 @njit(cache=True, nogil=True)
 def _chain(
     points: Floats,
-    D: Floats,
     masses: Floats,
     active: Ints,
     place: Ints,
@@ -63,7 +52,7 @@ def _chain(
     pairs: Ints,
     cost: Floats,
 ) -> None:
-    """Write the merges in the order in which chains find them; D is empty if the points count.
+    """Write the merges in the order in which chains find them; points and masses are overwritten.
 
     A merged cluster keeps the slot of its second member, so that slots name points of clusters.
     ``active`` and ``place`` are 0, 1, … at first.
@@ -79,10 +68,7 @@ def _chain(
             s = chain[length - 1]
             # the predecessor wins ties, which keeps the chain from cycling
             best = chain[length - 2] if length > 1 else -1
-            if len(D):
-                best, low = _nearest_row(D, masses, active[:n_active], s, best)
-            else:
-                best, low = _nearest_point(points, masses, active[:n_active], s, best)
+            best, low = _nearest(points, masses, active[:n_active], s, best)
             if length > 1 and best == chain[length - 2]:
                 break
             if length == n_active:  # round-off made the chain cycle: merge its end, begin anew
@@ -93,10 +79,7 @@ def _chain(
         s, t = chain[length - 1], chain[length - 2]
         length = 0 if stuck else length - 2
         pairs[step, 0], pairs[step, 1], cost[step] = s, t, low
-        if len(D):
-            _merge_rows(D, masses, active[:n_active], s, t)
-        else:
-            _merge_points(points, masses, s, t)
+        _merge(points, masses, s, t)
         masses[t] += masses[s]
         n_active -= 1
         last = active[n_active]
@@ -105,9 +88,7 @@ def _chain(
 
 
 @njit(cache=True, nogil=True)
-def _nearest_point(
-    points: Floats, masses: Floats, active: Ints, s: int, best: int
-) -> tuple[int, float]:
+def _nearest(points: Floats, masses: Floats, active: Ints, s: int, best: int) -> tuple[int, float]:
     """Nearest cluster to s, ``best`` among equals, and the cost of merging the two."""
     r = points.shape[1]
     low = np.inf
@@ -133,39 +114,8 @@ def _nearest_point(
 
 
 @njit(cache=True, nogil=True)
-def _nearest_row(D: Floats, masses: Floats, active: Ints, s: int, best: int) -> tuple[int, float]:
-    """As :func:`_nearest_point`, by squared distances."""
-    low = np.inf
-    if best >= 0:
-        low = D[s, best] * (masses[s] * masses[best] / (masses[s] + masses[best]))
-    for t in active:
-        if t != s:
-            # equal to the last bit from either end: ties would cycle otherwise
-            value = D[s, t] * (masses[s] * masses[t] / (masses[s] + masses[t]))
-            if value < low:
-                low = value
-                best = t
-    return best, low
-
-
-@njit(cache=True, nogil=True)
-def _merge_points(points: Floats, masses: Floats, s: int, t: int) -> None:
+def _merge(points: Floats, masses: Floats, s: int, t: int) -> None:
     """Put the mean of s and t in place of t."""
     total = masses[s] + masses[t]
     for q in range(points.shape[1]):
         points[t, q] = (masses[s] * points[s, q] + masses[t] * points[t, q]) / total
-
-
-@njit(cache=True, nogil=True)
-def _merge_rows(D: Floats, masses: Floats, active: Ints, s: int, t: int) -> None:
-    """Put the squared distances from the mean of s and t in place of those from t.
-
-    Lance and Williams: (m_s D_sq + m_t D_tq)/(m_s + m_t) − m_s m_t D_st/(m_s + m_t)².
-    """
-    share = masses[s] / (masses[s] + masses[t])
-    between = share * (1 - share) * D[s, t]
-    for q in active:
-        if q not in (s, t):
-            value = max(share * D[s, q] + (1 - share) * D[t, q] - between, 0.0)
-            D[t, q] = value
-            D[q, t] = value

@@ -41,19 +41,6 @@ if TYPE_CHECKING:
     from ..path.clusterpath import ClusterPath
 
 
-def chosen_gamma(estimator: Any) -> float:
-    """The γ of a fitted estimator, or the first on its path with as many clusters.
-
-    An estimator that averages over the path has no γ of its own.
-    """
-    gamma = getattr(estimator, "gamma_", None)
-    if gamma is not None and np.ndim(gamma) == 0 and np.isfinite(gamma):
-        return float(gamma)
-    path = estimator.path_
-    off = np.abs(np.asarray(path.n_clusters) - estimator.n_clusters_)
-    return float(path.gammas[int(off.argmin())])
-
-
 @dataclass(frozen=True, eq=False)
 class ClusterPathDisplay:
     """Centroids moving in the first two kernel principal components as γ grows.
@@ -200,7 +187,7 @@ class ClusterCountDisplay:
     @classmethod
     def from_estimator(cls, estimator: Any) -> ClusterCountDisplay:
         """Path of a fitted estimator and its γ."""
-        return cls.from_path(estimator.path_, chosen_gamma(estimator))
+        return cls.from_path(estimator.path_, float(estimator.gamma_))
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw on ``ax``, or on new axes."""

@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 
 from ..labels import cut
 from ..problem import Floats, Ints
-from .along import chosen_gamma
 from .appearance import INK, axes_or_new, line_colour, log_axis, plain, tidy
 from .layout import Branches, cluster_ranks, colour_ranks, estimator_ranks
 
@@ -140,7 +139,7 @@ class DendrogramDisplay:
         """Tree of a fitted estimator's path, coloured by its labels."""
         ranks = estimator_ranks(estimator)
         options = {"labels": estimator.labels_, "label_ranks": ranks, **options}
-        return cls.from_path(estimator.path_, chosen_gamma(estimator), **options)
+        return cls.from_path(estimator.path_, float(estimator.gamma_), **options)
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw on ``ax``, or on new axes: γ to the right, leaves down the left."""

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from .. import __version__
 from ..answers import Answers
 from ..partition import by_size
-from ..plots.along import ClusterCountDisplay, chosen_gamma
+from ..plots.along import ClusterCountDisplay
 from ..plots.layout import colour_ranks, kernel_name, numbering
 from ..problem import Ints, check_samples
 from ..storage import replacing
@@ -144,7 +144,7 @@ def report_html(
     gamma = None
     labels = by_size(path.labels(step=facts["step"]), path.masses)
     if estimator is not None:
-        gamma = chosen_gamma(estimator)
+        gamma = float(estimator.gamma_)
         facts["step"] = path.step(gamma)
         labels = np.asarray(estimator.labels_).astype(np.int64)
         arrays.update(_own_arrays(estimator, labels, facts["step"]))
@@ -166,7 +166,7 @@ def report_html(
         choice=choice_sentence(gamma),
         plain=plain_sentences(estimator, names),
         theorem=[
-            *certificate_sentences(getattr(estimator, "certificate_", None)),
+            *certificate_sentences(None if estimator is None else estimator.certificate_),
             path_sentence(path),
         ],
         samples=[],
@@ -191,8 +191,7 @@ def _own_arrays(estimator: Any, labels: Ints, step: int) -> dict[str, np.ndarray
     """Labels of an estimator, and the tree they were cut from, where the path has not the same."""
     path = estimator.path_
     tree = np.asarray(estimator.linkage_, dtype=np.float64)
-    layered = len(getattr(getattr(estimator, "selection_", None), "layers", ())) > 1
-    if layered or not np.array_equal(tree, path.to_linkage()):
+    if len(estimator.selection_.layers) > 1 or not np.array_equal(tree, path.to_linkage()):
         Z = np.asarray(estimator.embedding_, dtype=np.float64)
         return {"labels": labels, **tree_arrays("own_", tree, Z, path.masses)}
     if np.array_equal(labels, path.labels(step=step)):
@@ -203,7 +202,7 @@ def _own_arrays(estimator: Any, labels: Ints, step: int) -> dict[str, np.ndarray
 def _layers(estimator: Any, arrays: dict[str, np.ndarray]) -> list[dict[str, Any]]:
     """The choice and the other numbers of clusters that would stand; their labels as arrays."""
     found = []
-    for place, layer in enumerate(getattr(getattr(estimator, "selection_", None), "layers", ())):
+    for place, layer in enumerate(estimator.selection_.layers):
         if place:
             arrays[f"layer{place}"] = np.asarray(layer.labels).astype(np.int64)
         confidence = float(layer.confidence) if np.isfinite(layer.confidence) else None
@@ -278,12 +277,12 @@ def notebook_html(estimator: Any, **options: Any) -> str:
     shown = ", ".join(f"{size:,}" for size in sizes[:10]) + (", …" if len(sizes) > 10 else "")
     facts = [
         verdict_sentence(estimator),
-        choice_sentence(chosen_gamma(estimator)),
+        choice_sentence(estimator.gamma_),
         f"Sizes of the {many(len(sizes), 'cluster')}: {shown}.",
     ]
     if path is not None:
         facts.insert(2, summary_sentence(path, estimator, None))
-    statement = getattr(getattr(estimator, "certificate_", None), "statement", "")
+    statement = estimator.certificate_.statement
     if statement:
         facts.append(f"Proved: {statement[0].lower()}{statement[1:]}")
     frame = ""

@@ -228,7 +228,7 @@ def path_arrays(
         "moving": len(views) - 1,
         "splits": len(path.splits),
         "step": longest_life(gammas, partitions),
-        "complete": bool(getattr(path, "complete", True)),
+        "complete": path.complete,
     }
     return arrays, facts, views
 

@@ -17,6 +17,7 @@ from ..plots.layout import kernel_name
 from ..problem import Floats, Ints
 
 if TYPE_CHECKING:
+    from ..certificate import Certificate
     from ..path.clusterpath import ClusterPath
 
 
@@ -54,13 +55,11 @@ def verdict_sentence(estimator: Any | None) -> str:
     if estimator is None:
         return "A path without an estimator: the view opens at the partition that lives longest."
     found = many(int(estimator.n_clusters_), "cluster")
-    if getattr(estimator, "n_clusters", None) is not None:
+    if estimator.n_clusters is not None:
         found += ", as asked"
-    selection = getattr(estimator, "selection_", None)
-    verdict = getattr(selection, "verdict", "")
-    said = f"{found}: {VERDICTS.get(verdict, verdict)}" if verdict else found
-    confidence = _finite(selection, "confidence")
-    return f"{said}." if confidence is None else f"{said}; confidence {confidence:.2f} of 1."
+    verdict, confidence = estimator.selection_.verdict, estimator.selection_.confidence
+    sure = f"; confidence {confidence:.2f} of 1" if np.isfinite(confidence) else ""
+    return f"{found}: {VERDICTS.get(verdict, verdict)}{sure}."
 
 
 def choice_sentence(gamma: float | None) -> str:
@@ -73,22 +72,20 @@ def plain_sentences(estimator: Any | None, names: list[str] | None) -> list[str]
     if estimator is None:
         return []
     made = [f"What was found: {verdict_sentence(estimator)}"]
-    selection = getattr(estimator, "selection_", None)
-    confidence = _finite(selection, "confidence")
-    if confidence is not None:
+    selection, certificate = estimator.selection_, estimator.certificate_
+    if np.isfinite(selection.confidence):
         made.append(
-            f"Confidence {confidence:.2f} of 1 estimates, from how deep the gaps between the "
-            "clusters are, how often a careful person would draw the same ones."
+            f"Confidence {selection.confidence:.2f} of 1 estimates, from how deep the gaps between "
+            "the clusters are, how often a careful person would draw the same ones."
         )
     others = [
         f"{many(layer.n_clusters, 'cluster')} (confidence {layer.confidence:.2f})"
-        for layer in getattr(selection, "layers", ())[1:]
+        for layer in selection.layers[1:]
     ]
     if others:
         made.append(f"Other numbers of clusters that would also stand: {', '.join(others)}.")
-    certificate = getattr(estimator, "certificate_", None)
-    statement = getattr(certificate, "statement", "")
-    if getattr(certificate, "partition", "") == "certified":
+    statement = certificate.statement
+    if certificate.partition == "certified":
         made.append(
             "These clusters are proved: they are those of the best possible solution, and no other "
             "start, seed or solver can give others."
@@ -118,7 +115,7 @@ MOST_MOVED = 15_000_000
 
 def robustness_sentence(estimator: Any, names: Sequence[object] | None = None) -> str:
     """By how much data, weights and γ may change, in plain words; empty if nothing is proved."""
-    proved = getattr(getattr(estimator, "certificate_", None), "partition", "") == "certified"
+    proved = estimator.certificate_.partition == "certified"
     if not proved or not isinstance(estimator, Answers):
         return ""
     if (np.bincount(estimator.labels_).astype(float) ** 2).sum() > MOST_MOVED:
@@ -214,70 +211,59 @@ PROBLEM = (
 )
 
 
-def certificate_sentences(certificate: Any | None) -> list[str]:
+def certificate_sentences(certificate: Certificate | None) -> list[str]:
     """The certificate of a fitted estimator as theorems, one fact a sentence."""
     if certificate is None:
         return []
     made = [PROBLEM]
-    interval = getattr(certificate, "gamma_interval", None)
-    if interval is not None:
-        low, high = interval
+    if certificate.gamma_interval is not None:
+        low, high = certificate.gamma_interval
         until = f"for γ < {high:.4g}" if np.isfinite(high) else "at every greater γ"
         made.append(
             "A partition is that of the optimum if and only if each of its clusters has a flow λ "
             "on its edges, ‖λₗ‖ ≤ γwₗ, that carries its samples to one centroid, and the centroids "
             f"differ. Such flows exist for γ ≥ {low:.4g}, and the centroids differ {until}."
         )
-    gap = _finite(certificate, "relative_gap")
-    if gap is not None:
+    gap, radius = certificate.relative_gap, certificate.radius
+    error, moved = certificate.embedding_error, certificate.coarsening_error
+    if np.isfinite(gap):
         made.append(
             f"The relative duality gap is {gap:.1e}: no set of centroids whatever has an objective "
             f"lower than the one found by more than {gap:.1e} of the total scatter."
         )
-    radius = _finite(certificate, "radius")
-    if radius is not None:
+    if np.isfinite(radius):
         made.append(
             f"The exact centroids lie within {radius:.3g} of those found: root of the summed "
             "squared distances, in the kernel's own space, everything below included."
         )
-    error = _finite(certificate, "embedding_error")
-    if error is not None:
-        if error == 0:
-            made.append("The embedding is exact.")
-        elif radius is not None and error > radius:
-            made.append(
-                "Proof and centroids are in the kernel's own space; the path was solved in an "
-                f"embedding, which moved its centroids by at most {error:.3g}."
-            )
-        else:
-            made.append(
-                f"Replacing the kernel by the embedding moved the centroids by at most {error:.3g}."
-            )
-    coarse = _finite(certificate, "coarsening_error")
-    if coarse:
-        made.append(f"Contracting samples beforehand moved them by at most {coarse:.3g}.")
-    clipped = _finite(certificate, "clipped_share")
-    if clipped:
+    if error == 0:
+        made.append("The embedding is exact.")
+    elif radius < error < np.inf:
+        made.append(
+            "Proof and centroids are in the kernel's own space; the path was solved in an "
+            f"embedding, which moved its centroids by at most {error:.3g}."
+        )
+    elif np.isfinite(error):
+        made.append(
+            f"Replacing the kernel by the embedding moved the centroids by at most {error:.3g}."
+        )
+    if 0 < moved < np.inf:
+        made.append(f"Contracting samples beforehand moved them by at most {moved:.3g}.")
+    if certificate.clipped_share:
+        clipped = certificate.clipped_share
         made.append(
             f"The kernel is not positive semidefinite: {clipped:.2g} of its spectrum was negative "
             "and left out, and all of this holds for what remains."
         )
-    partition = getattr(certificate, "partition", None)
-    if partition is not None:
-        verdict = str(partition)
-        made.append(
-            "The partition is certified: it is that of the exact solution, not of an approximation."
-            if verdict == "certified"
-            else f"The partition is not proved to be that of the exact solution. {_reason(verdict)}"
-        )
+    verdict = certificate.partition
+    made.append(
+        "The partition is certified: it is that of the exact solution, not of an approximation."
+        if verdict == "certified"
+        else f"The partition is not proved to be that of the exact solution. {_reason(verdict)}"
+    )
     return made
 
 
 def _reason(verdict: str) -> str:
     reason = verdict.removeprefix("not certified").strip(" :;.")
     return f"Reason: {reason}." if reason else ""
-
-
-def _finite(certificate: Any, name: str) -> float | None:
-    value = getattr(certificate, name, None)
-    return float(value) if value is not None and np.isfinite(value) else None
