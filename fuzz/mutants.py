@@ -56,6 +56,8 @@ TESTS: dict[str, tuple[str, ...]] = {
     "estimators.predict": ("predict", "estimators", "units", "views", "large"),
     "certificate": (
         "proof_parts",
+        "proof_claims",
+        "ranges",
         "certificate",
         "proof",
         "recovery",
