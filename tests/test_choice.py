@@ -1,0 +1,134 @@
+"""Who decides: the valleys of the density, or the path. The rule, whatever its constants are."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from convexcluster.numerics.boundaries import FAINT, Boundaries
+from convexcluster.stages import choice
+from convexcluster.stages.choice import AS_CLEAR, CLEAREST, DISTINCT, clearer, find_valleys
+from convexcluster.stages.space import measure_space
+from test_stages import boxes, points_of
+
+FEW, FEW_TOLD = 30, 50
+
+
+def tree(*heights, together=False):
+    """Boundaries of these heights between the parts of a chain, the clearest first."""
+    n, linkage = len(heights) + 1, []
+    for step, height in enumerate(sorted(heights)):
+        linkage.append([n + step - 1 if step else 0, step + 1, height, step + 2])
+    return Boundaries(np.array(linkage, dtype=float), "valleys", together=together)
+
+
+def asked(monkeypatch, found, n, d=2, k=None):
+    """What ``find_valleys`` says, and whether the path was asked; ``found`` are the valleys."""
+    monkeypatch.setattr(choice, "FEW_POINTS", FEW)
+    monkeypatch.setattr(choice, "FEW_TOLD", FEW_TOLD)
+    given, calls = {}, []
+
+    def valleys(X, masses, k, least, threads, checked, **options):
+        given.update(masses=masses, k=k, checked=checked)
+        return found
+
+    def ask(points, own, space, found, *rest):
+        calls.append(found)
+        return "the path was asked"
+
+    monkeypatch.setattr(choice, "valleys", valleys)
+    monkeypatch.setattr(choice, "clearer", ask)
+    points, settings = points_of(boxes(n, d), np.full(n, 2.0), n_clusters=k)
+    answer = find_valleys(points, None, measure_space(points, None, settings), settings)
+    np.testing.assert_array_equal(given["masses"], np.ones(n))  # in rows
+    assert given["k"] == k
+    assert given["checked"] == (n <= FEW and d > 1)
+    return answer, bool(calls)
+
+
+@pytest.mark.parametrize("n", [FEW, FEW + 1, FEW_TOLD, FEW_TOLD + 1])
+@pytest.mark.parametrize("together", [False, True])
+@pytest.mark.parametrize("k", [None, 2])
+def test_the_path_is_asked_of_few_samples_and_where_no_valley_stands_alone(
+    monkeypatch, n, together, k
+):
+    """Told how many clusters there are, of more samples, and whatever stands alone."""
+    found = tree(3.0, 0.1, together=together)
+    (answer, structure), path = asked(monkeypatch, found, n, k=k)
+    few = n <= (FEW if k is None else FEW_TOLD)
+    assert path == (few or (together and k is None))
+    assert answer == "the path was asked" if path else answer is found
+    assert structure
+
+
+@pytest.mark.parametrize("n", [FEW, FEW_TOLD + 1])
+def test_on_a_line_the_density_decides_alone(monkeypatch, n):
+    for heights, structure in (((3.0, 0.1), True), ((0.3, 0.1), False)):
+        found = tree(*heights)
+        assert asked(monkeypatch, found, n, d=1) == ((found, structure), False)
+
+
+@pytest.mark.parametrize("n", [FEW, FEW_TOLD + 1])
+def test_a_density_without_the_clusters_that_were_asked_for_leaves_all_to_the_path(monkeypatch, n):
+    """Without any valley; or without as many distinct ones as were told."""
+    flat = tree(0.9 * DISTINCT, 0.1)
+    assert asked(monkeypatch, flat, n) == ((None, False), False)
+    for count, k in ((1, 2), (2, 3)):
+        found = tree(*[3.0] * (count - 1), 0.9 * DISTINCT, 0.0)
+        assert asked(monkeypatch, found, n, k=k) == ((None, count > 1), False)
+        found = tree(*[3.0] * (count - 1), 1.1 * DISTINCT, 0.0)
+        (answer, _), path = asked(monkeypatch, found, n, k=k)
+        assert answer is not None
+        assert path == (n <= FEW_TOLD)
+    assert asked(monkeypatch, None, n) == ((None, False), False)
+
+
+class Path(SimpleNamespace):
+    def __len__(self):
+        return self.steps
+
+
+def decided(monkeypatch, found, other, k=None, steps=9, scale=1.0):
+    """The valleys ``found``, or None where a path whose tension has the boundaries ``other`` is."""
+    monkeypatch.setattr(choice, "run_path", lambda *_: Path(steps=steps, scale=scale))
+    monkeypatch.setattr(choice, "tension_of", lambda *_: other)
+    points, settings = points_of(boxes(20), n_clusters=k)
+    return clearer(points, None, measure_space(points, None, settings), found, settings)
+
+
+@pytest.mark.parametrize("clear", [1.5, CLEAREST, 3.0 * CLEAREST])
+def test_the_path_decides_if_its_clusters_stand_out_about_as_clearly(monkeypatch, clear):
+    """Up to a ratio beyond which valleys only say that nothing is left below the level."""
+    found = tree(clear * 0.9, 0.9) if clear * 0.9 > 1.0 else tree(clear, 1.0)
+    least = AS_CLEAR * min(clear, CLEAREST)
+    for share, path in ((1.02, True), (0.98, False)):
+        top = max(1.01, FAINT * share * least)  # the boundary below it is none that stands
+        other = tree(top, top / (share * least))
+        assert other.count == 2
+        assert (decided(monkeypatch, found, other) is None) == path
+    assert decided(monkeypatch, found, tree(9.0, 0.0), steps=0) is found
+    assert decided(monkeypatch, found, tree(9.0, 0.0), scale=0.0) is found
+
+
+def test_a_path_without_clusters_does_not_decide(monkeypatch):
+    """However clearly one cluster is one."""
+    found, other = tree(1.2, 0.8), tree(0.3, 0.0)
+    other = Boundaries(other.linkage, "tension", beside=2.0)
+    assert other.count == 1
+    assert other.clarity(1) > AS_CLEAR * found.clarity(2)
+    assert decided(monkeypatch, found, other) is found
+
+
+def test_told_a_number_the_clusters_of_that_number_are_compared(monkeypatch):
+    """By how clearly they stand out, or by their faintest boundary."""
+    found = tree(9.0, 0.8, 0.4)  # three clusters stand out by a ratio of two, two by more
+    for share, path in ((1.02, True), (0.98, False)):
+        third = 0.79  # fainter than that of the valleys
+        other = tree(9.0, third, third / (share * AS_CLEAR * 2.0))
+        assert (decided(monkeypatch, found, other, k=3) is None) == path
+    for third, path in ((0.81, True), (0.79, False)):  # as clear as nothing
+        assert (decided(monkeypatch, found, tree(9.0, third, third), k=3) is None) == path
+    # no more of a path are compared than were told, though it shows four clusters clearly
+    assert decided(monkeypatch, found, tree(9.0, 0.79, 0.78, 0.0), k=3) is found
