@@ -8,8 +8,18 @@ import numpy as np
 import pytest
 
 from convexcluster.numerics.boundaries import FAINT, Boundaries
+from convexcluster.selection import Selection
+from convexcluster.settings import Settings
 from convexcluster.stages import choice
-from convexcluster.stages.choice import AS_CLEAR, CLEAREST, DISTINCT, clearer, find_valleys
+from convexcluster.stages.choice import (
+    AS_CLEAR,
+    CLEAREST,
+    DISTINCT,
+    clearer,
+    find_valleys,
+    tightened,
+    with_copies,
+)
 from convexcluster.stages.space import measure_space
 from test_stages import boxes, points_of
 
@@ -121,6 +131,15 @@ def test_a_path_without_clusters_does_not_decide(monkeypatch):
     assert decided(monkeypatch, found, other) is found
 
 
+def test_clusters_that_the_density_shows_are_looked_for_on_the_path_too(monkeypatch):
+    """A boundary below the level stands where valleys have shown that there are clusters."""
+    linkage = tree(0.9, 0.0).linkage
+    faint = Boundaries(linkage, "tension", beside=0.8)
+    assert (faint.count, faint.with_structure(True).count) == (1, 2)
+    assert decided(monkeypatch, tree(1.2, 0.8), faint) is None
+    assert decided(monkeypatch, tree(1.2, 0.8), Boundaries(linkage, "tension", 0.95)) is not None
+
+
 def test_told_a_number_the_clusters_of_that_number_are_compared(monkeypatch):
     """By how clearly they stand out, or by their faintest boundary."""
     found = tree(9.0, 0.8, 0.4)  # three clusters stand out by a ratio of two, two by more
@@ -132,3 +151,34 @@ def test_told_a_number_the_clusters_of_that_number_are_compared(monkeypatch):
         assert (decided(monkeypatch, found, tree(9.0, third, third), k=3) is None) == path
     # no more of a path are compared than were told, though it shows four clusters clearly
     assert decided(monkeypatch, found, tree(9.0, 0.79, 0.78, 0.0), k=3) is found
+
+
+def test_equal_rows_that_a_graph_pulls_apart_are_joined_with_their_clusters():
+    """Rows 0 and 1 are equal, so that clusters 0 and 1 are one, with row 4; 2 stays."""
+    X = np.array([[0.0, 1.0], [0.0, 1.0], [3.0, 3.0], [5.0, 5.0], [6.0, 5.0]])
+    points = SimpleNamespace(X=X, coarse=False)
+    graph = SimpleNamespace(merges_equal_rows=False)
+    apart = Selection(np.array([0, 1, 2, 2, 1]), 3, 1.0, tree(0.3, 0.2, 0.1, 0.0).linkage, "given")
+    joined = with_copies(apart, points, graph)
+    assert (joined.labels.tolist(), joined.n_clusters) == ([0, 0, 1, 1, 0], 2)
+    together = Selection(np.array([0, 0, 1, 1, 2]), 3, 1.0, apart.linkage, "given")
+    assert with_copies(together, points, graph) is together
+    for merged, coarse in ((True, False), (False, True)):
+        given = SimpleNamespace(X=X, coarse=coarse), SimpleNamespace(merges_equal_rows=merged)
+        assert with_copies(apart, *given) is apart
+
+
+@pytest.mark.parametrize(
+    ("given", "sharp"),
+    [
+        ({"gamma": 1.0}, True),
+        ({"gamma": 1.0, "labels": "fusion"}, True),
+        ({"gamma": 1.0, "n_clusters": 3}, False),
+        ({"gamma": 1.0, "labels": "agglomerative"}, False),
+        ({"gamma": 1.0, "certify": False}, False),
+        ({"gamma": [1.0, 2.0]}, False),
+        ({}, False),
+    ],
+)
+def test_a_gamma_that_is_given_is_solved_as_sharply_as_a_proof_needs(given, sharp):
+    assert tightened(Settings(**given)) == sharp
