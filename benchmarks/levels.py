@@ -26,7 +26,7 @@ from convexcluster.stages.path import gap_to_reach, run_path
 from convexcluster.stages.penalty import build_penalty
 from convexcluster.stages.points import distinct_points
 from convexcluster.stages.space import measure_space
-from convexcluster.weights import FEW_FEATURES, valleys
+from convexcluster.weights import FEW_FEATURES, Landscape, valleys
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ ALL = Plan(100, (100, 300, 1_000, 3_000, 10_000), (100, 300, 1_000, 2_000), (1, 
 
 def valley(X: np.ndarray) -> tuple[float, int]:
     """Greatest height of a valley at the scale that a fit takes, and the number of clusters."""
-    found = valleys(X, np.ones(len(X)))
+    found = valleys(Landscape.of(X, np.ones(len(X))))
     return (0.0, 1) if found is None else (found.height(2), found.count)
 
 

@@ -14,7 +14,8 @@ from sklearn.decomposition import PCA
 
 from convexcluster import KernelConvexClustering
 from convexcluster.numerics.boundaries import Boundaries
-from convexcluster.weights.valleys import BESIDE, Landscape, at_scale
+from convexcluster.weights.landscape import Landscape
+from convexcluster.weights.valleys import BESIDE, at_scale
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt

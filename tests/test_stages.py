@@ -14,7 +14,7 @@ from convexcluster import ConvexClustering, KernelConvexClustering
 from convexcluster.rows import array_rows
 from convexcluster.selection.tension import LEAST
 from convexcluster.settings import Settings
-from convexcluster.stages.choice import find_valleys, in_rows
+from convexcluster.stages.choice import in_rows, see
 from convexcluster.stages.error import BEARABLE, BEARABLE_OF_LOST, is_bearable
 from convexcluster.stages.penalty import make_vote, weigh
 from convexcluster.stages.points import distinct_points, graph_of_rows, make_points
@@ -223,7 +223,7 @@ def test_the_graph_has_the_weights_of_ordinary_masses(factor):
 
 
 def valleys_of(points, given):
-    return find_valleys(points, None, measure_space(points, None, given), given)[0]
+    return see(points, None, measure_space(points, None, given), given).valleys
 
 
 def test_valleys_are_for_few_features_and_for_what_was_asked():

@@ -15,12 +15,12 @@ from convexcluster.loops.valleys import between, climb, judge, reach, sides, smo
 from convexcluster.numerics.boundaries import Boundaries
 from convexcluster.numerics.linkage import cut, join
 from convexcluster.partition import canonical, ranks
+from convexcluster.weights.landscape import Landscape
 from convexcluster.weights.valleys import (
     ACROSS,
     CLIMB,
     INNER,
     LEAST,
-    Landscape,
     agree,
     at_scale,
     several,
@@ -212,25 +212,25 @@ def test_a_wider_gap_is_a_deeper_valley():
     for gap in (60.0, 100.0, 400.0):
         Y = X.copy()
         Y[41:] += gap
-        heights.append(valleys(Y, np.ones(len(Y))).height(2))
+        heights.append(valleys(Landscape.of(Y, np.ones(len(Y)))).height(2))
     assert heights == sorted(heights)
 
 
 def test_a_side_of_little_mass_has_no_valley():
     rng = np.random.default_rng(1)
     X = np.concatenate([rng.normal(size=(80, 2)), rng.normal(size=(12, 2)) * 0.1 + 20])
-    assert valleys(X, np.ones(92)).count == 2
-    few = valleys(X, np.ones(92), least=13.0)
+    assert valleys(Landscape.of(X, np.ones(92))).count == 2
+    few = valleys(Landscape.of(X, np.ones(92)), least=13.0)
     assert few is None or few.count == 1
 
 
 def test_too_few_points_have_no_density():
-    assert valleys(np.random.default_rng(0).normal(size=(31, 2)), np.ones(31)) is None
+    assert valleys(Landscape.of(np.random.default_rng(0).normal(size=(31, 2)), np.ones(31))) is None
 
 
 def test_no_scale_shows_more_clusters_than_modes():
     X = np.random.default_rng(0).normal(size=(64, 2))
-    assert valleys(X, np.ones(64), n_clusters=60) is None
+    assert valleys(Landscape.of(X, np.ones(64)), n_clusters=60) is None
 
 
 def touching(side, apart, n, seed):
@@ -245,7 +245,7 @@ def test_many_valleys_stand_together_where_one_would_not():
     land = Landscape.of(X, np.ones(len(X)))
     scale = at_scale(land, 45)
     assert scale.heights[-8] < 1.0
-    assert valleys(X, np.ones(len(X))).count == 9
+    assert valleys(Landscape.of(X, np.ones(len(X)))).count == 9
     labels = KernelConvexClustering(certify=False).fit_predict(X)
     assert adjusted_rand_score(y, labels) > 0.6
 
@@ -298,7 +298,7 @@ def test_where_no_valley_stands_alone_the_path_is_asked_of_many_samples_too(seed
     y = np.repeat([0, 1, 2, 3], [120, 240, 360, 480])
     a, r = rng.uniform(0, 2 * np.pi, len(y)), 1.0 + y
     X = np.column_stack([r * np.cos(a), r * np.sin(a)]) + 0.1 * rng.normal(size=(len(y), 2))
-    found = valleys(X, np.ones(len(X)))
+    found = valleys(Landscape.of(X, np.ones(len(X))))
     assert found.together
     assert found.count > 20
     labels = KernelConvexClustering(certify=False).fit_predict(X)
@@ -311,7 +311,7 @@ def test_modes_of_a_coarse_scale_do_not_cut_across_arms():
     X = np.vstack([X, rng.uniform(X.min(axis=0), X.max(axis=0), (100, 2))])
     land = Landscape.of(X, np.ones(len(X)))
     coarse = at_scale(land, 91).together().boundaries
-    found = valleys(X, np.ones(len(X)))
+    found = valleys(Landscape.of(X, np.ones(len(X))))
     assert coarse.count > found.count == 2
     assert not agree(coarse, found)
 
@@ -326,7 +326,7 @@ def test_told_the_number_that_it_finds_the_answer_is_the_same(seed):
 
 def test_every_point_climbs_inside_its_cluster():
     X, _ = groups((60, 60, 60))
-    found = valleys(X, np.ones(180))
+    found = valleys(Landscape.of(X, np.ones(180)))
     labels = found.labels()
     assert found.edges.shape == (179, 2)
     across = labels[found.edges[:, 0]] != labels[found.edges[:, 1]]
@@ -396,7 +396,7 @@ def test_valleys_do_not_depend_on_the_order_of_the_points(kind):
         )
         order = np.random.default_rng(seed).permutation(len(X))
         for k in (None, 3):
-            a, b = (valleys(rows, np.ones(len(X)), k) for rows in (X, X[order]))
+            a, b = (valleys(Landscape.of(rows, np.ones(len(X))), k) for rows in (X, X[order]))
             np.testing.assert_allclose(a.heights[:8], b.heights[:8], rtol=1e-9, atol=1e-12)
             assert (canonical(a.labels(k)[order]) == canonical(b.labels(k))).all()
 
@@ -492,7 +492,7 @@ NOISE = {
 def test_noise_is_one_cluster(law, d):
     """Of 5 draws that were not looked at when levels were chosen all are one, or all but one."""
     rng = np.random.default_rng([17, d])
-    found = [valleys(NOISE[law](rng, d), np.ones(300)) for _ in range(5)]
+    found = [valleys(Landscape.of(NOISE[law](rng, d), np.ones(300))) for _ in range(5)]
     assert sum(tree is None or tree.count == 1 for tree in found) >= 4
 
 

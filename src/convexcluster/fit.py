@@ -26,7 +26,7 @@ from .problem import Floats, Ints, Problem, Solution
 from .rows import Rows
 from .selection import Selection
 from .settings import Settings
-from .stages.choice import choose, find_valleys, solve_one, with_copies
+from .stages.choice import choose, see, solve_one, with_copies
 from .stages.error import coarsening_error, is_bearable
 from .stages.path import gap_to_reach, run_path, solve_chosen
 from .stages.penalty import build_penalty, make_vote
@@ -168,8 +168,8 @@ def fit(rows: Rows, settings: Settings, groups: Ints | None = None) -> Fit:
     while True:
         space = measure_space(points, own, settings)
         settings.stage("valleys")
-        found, structure = find_valleys(points, own, space, settings, links)
-        graph, wide = build_penalty(points, own, settings, space, found, links)
+        seen = see(points, own, space, settings, links)
+        graph, wide = build_penalty(points, own, settings, space, seen.valleys, links)
         problem = Problem(points.Z, graph.edges, graph.weights, 0.0, points.masses)
         if links is not None:
             problem = reduce(problem, links)
@@ -180,7 +180,7 @@ def fit(rows: Rows, settings: Settings, groups: Ints | None = None) -> Fit:
             settings.stage("path")
             path, solution = run_path(problem, points, tol, settings), None
             settings.stage("choice")
-            choice = choose(problem, points, path, found, space, settings, structure)
+            choice = choose(problem, points, path, seen, space, settings)
         if links is None:
             choice = with_copies(choice, points, settings)
         settings.stage("proof")
@@ -211,5 +211,5 @@ def fit(rows: Rows, settings: Settings, groups: Ints | None = None) -> Fit:
         vote,
         proof.centroids,
         links,
-        None if found is None else found.labels(settings.n_clusters),
+        None if seen.valleys is None else seen.valleys.labels(settings.n_clusters),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,8 @@ from ..selection import Selection, select, select_at
 from ..selection.tension import spread, tension
 from ..settings import Settings
 from ..solvers import prove, solve_problem
-from ..weights import valleys
+from ..weights import Gaps, Landscape, find_gaps, valleys
+from ..weights.landscape import FEWEST
 from ..weights.valleys import LEAST
 from .path import OUTLINE, run_path
 from .penalty import build_penalty
@@ -50,84 +51,117 @@ HALFWAY = 0.1
 DISTINCT = 0.5
 
 
-def find_valleys(
+@dataclass(frozen=True)
+class Seen:
+    """What the density shows of the clusters before there is a path.
+
+    Attributes
+    ----------
+    valleys : Boundaries or None
+        Those that are followed; None where the path decides.
+    gaps : Gaps or None
+        Parts that are apart, which whatever decides keeps apart; None where there is no density.
+    structure : bool
+        Whether the density shows that there are clusters at all.
+    """
+
+    valleys: Boundaries | None = None
+    gaps: Gaps | None = None
+    structure: bool = False
+
+    def beside(self, boundaries: Boundaries) -> Boundaries:
+        """The boundaries with those of the gaps."""
+        return boundaries if self.gaps is None else self.gaps.beside(boundaries)
+
+
+def see(
     points: Points,
     own: Graph | None,
     space: Space,
     settings: Settings,
     links: Ints | None = None,
-) -> tuple[Boundaries | None, bool]:
-    """Valleys of the density between points of few dimensions, where they show the clusters.
+) -> Seen:
+    """Valleys of the density, and gaps, between points of few dimensions.
 
-    None where the graph is not built from the points, and where the density shows no structure or
-    not as many clusters as were asked for: thin curves of few samples have clusters without
-    valleys, and the path decides. So it does where it shows clusters about as clearly. On a line
-    the density is all that there is. ``links`` is the sample of every point, and no valley parts a
-    sample. The second value is whether the density shows that there are clusters at all.
+    There are none where the graph is not built from the points, and no valleys where the density
+    shows no structure or not as many clusters as were asked for: thin curves of few samples have
+    clusters without valleys, and the path decides. So it does where it shows clusters about as
+    clearly. On a line the density is all that there is. ``links`` is the sample of every point, and
+    no boundary parts a sample.
     """
     asked = settings.labels == "auto" and not settings.one_gamma
     if not (space.few and asked and settings.automatic_graph) or space.metric == "manhattan":
-        return None, False
+        return Seen()
+    if len(points) < FEWEST:
+        return Seen()
     k = settings.n_clusters
     mass, least = in_rows(points, settings)
-    checked = len(points) <= FEW_POINTS and not space.is_line
     given = "precomputed" if space.metric == "precomputed" else "euclidean"
-    options: dict[str, Any] = {"metric": given, "dimension": space.dimension}
-    masses = points.masses / mass
-    found = valleys(space.X, masses, k, least, settings.threads, checked, **options)
-    if found is None:
-        return None, False
+    land = Landscape.of(
+        space.X, points.masses / mass, settings.threads, given, dimension=space.dimension
+    )
+    found = valleys(land, k, least, len(points) <= FEW_POINTS and not space.is_line)
+    gaps = None if space.is_line else find_gaps(land, least)
     if links is not None:
-        found = found.contracted(links)
+        found = None if found is None else found.contracted(links)
+        gaps = None if gaps is None else gaps.contracted(links)
+    if found is None:
+        return Seen(None, gaps)
+    seen = Seen(None, gaps, found.count > 1)
     if space.is_line and k is None:
-        return found, found.count > 1
-    if found.count == 1 if k is None else found.height(int(k)) <= DISTINCT:
-        return None, found.count > 1
+        return replace(seen, valleys=found)
+    told = found if k is None else seen.beside(found)
+    if found.count == 1 if k is None else told.height(int(k)) <= DISTINCT:
+        return seen
     # of many samples the path is asked where no valley stands alone: curves have many faint ones
     few = FEW_POINTS if k is None else FEW_TOLD
     if len(points) > few and not (found.together and k is None):
-        return found, True
-    return clearer(points, own, space, found, settings, links), found.count > 1
+        return replace(seen, valleys=seen.beside(found))
+    return clearer(points, own, space, replace(seen, valleys=told), settings, links)
 
 
 def clearer(
     points: Points,
     own: Graph | None,
     space: Space,
-    found: Boundaries,
+    seen: Seen,
     settings: Settings,
     links: Ints | None = None,
-) -> Boundaries | None:
-    """The valleys, unless the path shows clusters about as clearly: then None, and it decides."""
+) -> Seen:
+    """The valleys that were seen, unless the path shows clusters about as clearly and decides."""
+    found, told = seen.valleys, settings.n_clusters
+    assert found is not None
     graph, _ = build_penalty(points, own, settings, space)
     problem = Problem(points.Z, graph.edges, graph.weights, 0.0, points.masses)
     if links is not None:
         problem = reduce(problem, links)
         graph = Graph(problem.edges, problem.weights)
     path = run_path(problem, points, OUTLINE, replace(settings, verbose=0, certify="selected"))
+    followed = replace(seen, valleys=seen.beside(found))
     if not len(path) or path.scale <= 0:
-        return found
-    other = tension_of(path, graph, points, space, settings).with_structure(found.count > 1)
-    told = settings.n_clusters
+        return followed
+    other = tension_of(path, graph, points, space, settings).with_structure(seen.structure)
+    if told is not None:
+        other = seen.beside(other)
     k = other.count if told is None else int(told)
     clear = AS_CLEAR * min(found.clarity(found.count if told is None else k), CLEAREST)
     shown = k > 1 and other.clarity(k) > clear
     if told is not None:
         shown |= other.height(k) > found.height(k)
-    return None if shown else found
+        shown &= bool((other.labels(k) != found.labels(k)).any())
+    return replace(seen, valleys=None) if shown else followed
 
 
 def choose(
     problem: Problem,
     points: Points,
     path: ClusterPath,
-    found: Boundaries | None,
+    seen: Seen,
     space: Space,
     settings: Settings,
-    structure: bool = False,
 ) -> Selection:
-    """Choose γ and the number of clusters on the path; ``structure`` if it is known to be there."""
-    k = _clusters(problem, settings)
+    """Choose γ and the number of clusters on the path."""
+    k, found = _clusters(problem, settings), seen.valleys
     if settings.labels == "agglomerative":
         shares = np.array([spread(path, step) for step in range(len(path))])
         gamma = float(path.gammas[np.argmin(np.abs(np.log((shares + 1e-12) / HALFWAY)))])
@@ -140,7 +174,7 @@ def choose(
         linked = problem.n < len(points)  # means of points have no place of their own
         lengths = None if linked else space.lengths(graph.edges)
         found = tension_of(path, graph, points, space, settings, lengths)
-        found = found.with_structure(structure)
+        found = seen.beside(found.with_structure(seen.structure))
     return select(
         problem.Z,
         path,

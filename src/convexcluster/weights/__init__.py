@@ -15,6 +15,8 @@ from .build import (
     user_graph,
 )
 from .formulas import WEIGHTS, Neighbourhood, local_scales
+from .gaps import Gaps, find_gaps
+from .landscape import Landscape
 from .neighbors import LOOPED, Nearest
 from .valleys import valleys, with_valleys
 
@@ -22,6 +24,8 @@ __all__ = [
     "FEW_FEATURES",
     "LOOPED",
     "WEIGHTS",
+    "Gaps",
+    "Landscape",
     "Nearest",
     "Neighbourhood",
     "automatic_graph",
@@ -29,6 +33,7 @@ __all__ = [
     "automatic_neighbors",
     "build_graph",
     "connected",
+    "find_gaps",
     "local_scales",
     "user_graph",
     "valleys",

@@ -29,7 +29,7 @@ References: Chazal, Guibas, Oudot and Skraba, J. ACM 2013 (prominence of modes);
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -39,15 +39,7 @@ from ..numerics.linkage import join
 from ..numerics.threads import each
 from ..partition import canonical, ranks, roots
 from ..problem import Floats, Ints
-from .bridges import joining_edges
-from .neighbors import TINY, Search, others
-
-# Scales: neighbours of the finest, and of the coarsest, which is also a quarter of the points at
-# most. With fewer than 8 chance rules; beyond 128 nothing more was found, and time grows with it.
-FINEST, COARSEST = 8, 128
-
-# Neighbours of all points together, beyond which the coarsest scale is finer, down to FINE.
-WORK, FINE = 1_500_000, 64
+from .landscape import FEWEST, Landscape
 
 # Least mass of a cluster: as many rows as the finest scale has neighbours. A smaller group has no
 # row whose neighbours are all inside.
@@ -74,9 +66,6 @@ ACROSS = 1e-3
 # has no other, and joins its cluster with it. At a tenth of it, it does so after ten times the γ.
 CLIMB = 0.1
 
-# Points from which scales use a second thread. Half: starting it takes as long as it saves.
-THREADED = 1_000
-
 # Level of a valley in the plane, and share of the deepest failed valley that is added to it.
 LEVEL, INNER = 1.0, 0.7
 
@@ -89,119 +78,27 @@ BESIDE = 0.7
 # that the arms of a spiral are one, it has modes that are no clusters.
 MANY, SIDE = 0.5, 0.75
 
-# The dimension beyond the scale is measured up to this many times its neighbours, at as many of the
-# neighbours of a saddle, and only where a valley could stand at all.
-BEYOND, PLACES, FAINT = 8, 8, 0.5
-
-
-@dataclass(frozen=True)
-class Landscape:
-    """Neighbours of every point, nearest first, for all scales."""
-
-    search: Search  # beyond the neighbours
-    dimension: float
-    masses: Floats  # (n,): of mean one
-    weight: Floats  # (n,): the masses in rows
-    near: Ints  # (n, columns)
-    lengths: Floats  # (n, columns): logarithms
-    jobs: int
-    known: dict[bytes, Ints] = field(default_factory=dict)  # bridges of parts: scales share them
-
-    @classmethod
-    def of(
-        cls,
-        X: Floats,
-        masses: Floats,
-        jobs: int = 1,
-        metric: str = "euclidean",
-        dimension: float | None = None,
-    ) -> Landscape:
-        """Find the neighbours."""
-        n, search = len(X), Search.of(X, metric)
-        dimension = float(X.shape[1]) if dimension is None else dimension
-        columns = min(max(FINE, min(COARSEST, WORK // n)), n // 4)
-        lengths, near = search.nearest(np.arange(n), columns + 1, jobs)
-        near, lengths = others(near, lengths)
-        lengths = np.log(np.maximum(lengths, TINY, out=lengths), out=lengths)
-        return cls(search, dimension, masses / masses.mean(), masses, near, lengths, jobs)
-
-    def bridges(self, parts: Ints) -> Ints:
-        """The shortest edges that join the parts, shortest first."""
-        key, given = parts.tobytes(), self.search.metric == "precomputed"
-        if key not in self.known:
-            edges = joining_edges(self.search.X, parts, precomputed=given)
-            self.known[key] = edges[np.argsort(self.log_lengths(edges), kind="stable")]
-        return self.known[key]
-
-    def log_lengths(self, edges: Ints) -> Floats:
-        """Logarithms of the lengths of edges."""
-        return np.log(np.maximum(self.search.lengths(edges), TINY))
-
-    def walkable(
-        self, size: int, radius: Floats, count: Ints, saddles: Ints, asked: np.ndarray
-    ) -> Floats:
-        """Dimension, from 1 to 2, between the scale and ``BEYOND`` times it around saddles.
-
-        Where nothing is ``asked`` it is 2.
-        """
-        found = np.full(len(saddles), 2.0)
-        beyond = min(BEYOND * size, len(self.near) // 2)
-        if beyond < 2 * size or not asked.any():
-            return found
-        places = saddles[asked]
-        steps = np.arange(PLACES + 1)
-        column = np.maximum(count[places, None] * steps // PLACES - 1, 0)
-        around = np.take_along_axis(self.near[places], column, axis=1)
-        around[:, 0] = places
-        at = around.ravel()
-        if beyond <= self.near.shape[1]:
-            last = self.lengths[at, beyond - 1]
-            mass = self.masses[at] + self.masses[self.near[at, :beyond]].sum(axis=1) - 1.0
-        else:
-            lengths, near = self.search.nearest(at, beyond + 1)
-            last = np.log(np.maximum(lengths[:, -1], TINY))
-            mass = self.masses[near].sum(axis=1) - 1.0
-        grown = (last - radius[at]) / np.log(mass / size)
-        grown = grown.reshape(around.shape).mean(axis=1)
-        found[asked] = np.clip(1.0 / np.maximum(grown, 1e-3), 1.0, 2.0)
-        return found
-
-    @property
-    def scales(self) -> list[int]:
-        """Numbers of neighbours, a factor √2 apart."""
-        top = self.near.shape[1]
-        count = int(np.floor(2 * np.log2(top / FINEST) + 1e-9)) + 1
-        return [round(FINEST * 2 ** (t / 2)) for t in range(count)]
+# Share of the level from which a valley could stand, so that the dimension around it is measured.
+FAINT = 0.5
 
 
 def valleys(
-    X: Floats,
-    masses: Floats,
+    land: Landscape,
     n_clusters: int | None = None,
     least: float = LEAST,
-    jobs: int = 1,
     checked: bool = False,
-    *,
-    metric: str = "euclidean",
-    dimension: float | None = None,
 ) -> Boundaries | None:
     """The tree of the scale that shows most clusters, or the given number most clearly.
 
     Parameters
     ----------
-    X : ndarray of shape (n, d)
-        Distinct points; or their distances, with ``metric="precomputed"``.
-    masses : ndarray of shape (n,)
+    land : Landscape
+        Of distinct points.
     n_clusters : int, optional
     least : float
         Least mass of a cluster.
-    jobs : int
-        Threads.
     checked : bool
         Whether the path is asked too, and decides where it shows clusters as clearly.
-    metric : {"euclidean", "precomputed"}
-    dimension : float, optional
-        Of the space or of what the points lie on; by default as many as there are features.
 
     Returns
     -------
@@ -212,15 +109,12 @@ def valleys(
     --------
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(200, 2)) + np.repeat([[0, 0], [9, 0]], 100, axis=0)
-    >>> valleys(X, np.ones(200)).count
+    >>> valleys(Landscape.of(X, np.ones(200))).count
     2
     """
-    if len(X) < 4 * FINEST:
+    if len(land.near) < FEWEST:
         return None
-    jobs = jobs if len(X) >= THREADED else 1
-    X, masses = np.asarray(X, dtype=np.float64), np.asarray(masses, dtype=np.float64)
-    land = Landscape.of(X, masses, jobs, metric, dimension)
-    scales = each(lambda size: at_scale(land, size, least), land.scales[::-1], jobs)[::-1]
+    scales = each(lambda size: at_scale(land, size, least), land.scales[::-1], land.jobs)[::-1]
     for t in range(len(scales) - 1):
         for coarser in scales[t + 1 : t + 1 + CONFIRM]:
             scales[t] = scales[t].confirmed(coarser)
