@@ -15,47 +15,53 @@ from convexcluster.stages.choice import (
     AS_CLEAR,
     CLEAREST,
     DISTINCT,
+    Seen,
     clearer,
-    find_valleys,
+    see,
     tightened,
     with_copies,
 )
 from convexcluster.stages.space import measure_space
 from test_stages import boxes, points_of
 
-FEW, FEW_TOLD = 30, 50
+FEW, FEW_TOLD = 40, 60
 
 
-def tree(*heights, together=False):
-    """Boundaries of these heights between the parts of a chain, the clearest first."""
+def tree(*heights, together=False, turned=False):
+    """Boundaries of these heights between the parts of a chain, the clearest first.
+
+    The chain grows from its first point, or ``turned`` from its last, which has other clusters.
+    """
     n, linkage = len(heights) + 1, []
     for step, height in enumerate(sorted(heights)):
-        linkage.append([n + step - 1 if step else 0, step + 1, height, step + 2])
+        end = n - step - 2 if turned else step + 1
+        linkage.append([n + step - 1 if step else turned * (n - 1), end, height, step + 2])
     return Boundaries(np.array(linkage, dtype=float), "valleys", together=together)
 
 
 def asked(monkeypatch, found, n, d=2, k=None):
-    """What ``find_valleys`` says, and whether the path was asked; ``found`` are the valleys."""
+    """What is seen, and whether the path was asked; ``found`` are the valleys, without gaps."""
     monkeypatch.setattr(choice, "FEW_POINTS", FEW)
     monkeypatch.setattr(choice, "FEW_TOLD", FEW_TOLD)
     given, calls = {}, []
 
-    def valleys(X, masses, k, least, threads, checked, **options):
-        given.update(masses=masses, k=k, checked=checked)
+    def valleys(land, k, least, checked):
+        np.testing.assert_array_equal(land.weight, np.ones(n))  # in rows
+        given.update(k=k, checked=checked)
         return found
 
-    def ask(points, own, space, found, *rest):
-        calls.append(found)
-        return "the path was asked"
+    def ask(points, own, space, seen, *rest):
+        calls.append(seen)
+        return seen
 
     monkeypatch.setattr(choice, "valleys", valleys)
+    monkeypatch.setattr(choice, "find_gaps", lambda *_: None)
     monkeypatch.setattr(choice, "clearer", ask)
     points, settings = points_of(boxes(n, d), np.full(n, 2.0), n_clusters=k)
-    answer = find_valleys(points, None, measure_space(points, None, settings), settings)
-    np.testing.assert_array_equal(given["masses"], np.ones(n))  # in rows
+    seen = see(points, None, measure_space(points, None, settings), settings)
     assert given["k"] == k
     assert given["checked"] == (n <= FEW and d > 1)
-    return answer, bool(calls)
+    return seen, bool(calls)
 
 
 @pytest.mark.parametrize("n", [FEW, FEW + 1, FEW_TOLD, FEW_TOLD + 1])
@@ -66,33 +72,34 @@ def test_the_path_is_asked_of_few_samples_and_where_no_valley_stands_alone(
 ):
     """Told how many clusters there are, of more samples, and whatever stands alone."""
     found = tree(3.0, 0.1, together=together)
-    (answer, structure), path = asked(monkeypatch, found, n, k=k)
+    seen, path = asked(monkeypatch, found, n, k=k)
     few = n <= (FEW if k is None else FEW_TOLD)
     assert path == (few or (together and k is None))
-    assert answer == "the path was asked" if path else answer is found
-    assert structure
+    assert seen.valleys is found
+    assert seen.structure
 
 
 @pytest.mark.parametrize("n", [FEW, FEW_TOLD + 1])
 def test_on_a_line_the_density_decides_alone(monkeypatch, n):
     for heights, structure in (((3.0, 0.1), True), ((0.3, 0.1), False)):
         found = tree(*heights)
-        assert asked(monkeypatch, found, n, d=1) == ((found, structure), False)
+        seen, path = asked(monkeypatch, found, n, d=1)
+        assert (seen.valleys is found, seen.structure, path) == (True, structure, False)
 
 
 @pytest.mark.parametrize("n", [FEW, FEW_TOLD + 1])
 def test_a_density_without_the_clusters_that_were_asked_for_leaves_all_to_the_path(monkeypatch, n):
     """Without any valley; or without as many distinct ones as were told."""
     flat = tree(0.9 * DISTINCT, 0.1)
-    assert asked(monkeypatch, flat, n) == ((None, False), False)
+    assert asked(monkeypatch, flat, n) == (Seen(), False)
     for count, k in ((1, 2), (2, 3)):
         found = tree(*[3.0] * (count - 1), 0.9 * DISTINCT, 0.0)
-        assert asked(monkeypatch, found, n, k=k) == ((None, count > 1), False)
+        assert asked(monkeypatch, found, n, k=k) == (Seen(structure=count > 1), False)
         found = tree(*[3.0] * (count - 1), 1.1 * DISTINCT, 0.0)
-        (answer, _), path = asked(monkeypatch, found, n, k=k)
-        assert answer is not None
+        seen, path = asked(monkeypatch, found, n, k=k)
+        assert (seen.valleys is found, seen.structure) == (True, count > 1)
         assert path == (n <= FEW_TOLD)
-    assert asked(monkeypatch, None, n) == ((None, False), False)
+    assert asked(monkeypatch, None, n) == (Seen(), False)
 
 
 class Path(SimpleNamespace):
@@ -105,7 +112,8 @@ def decided(monkeypatch, found, other, k=None, steps=9, scale=1.0):
     monkeypatch.setattr(choice, "run_path", lambda *_: Path(steps=steps, scale=scale))
     monkeypatch.setattr(choice, "tension_of", lambda *_: other)
     points, settings = points_of(boxes(20), n_clusters=k)
-    return clearer(points, None, measure_space(points, None, settings), found, settings)
+    seen = Seen(found, structure=found.count > 1)
+    return clearer(points, None, measure_space(points, None, settings), seen, settings).valleys
 
 
 @pytest.mark.parametrize("clear", [1.5, CLEAREST, 3.0 * CLEAREST])
@@ -141,16 +149,19 @@ def test_clusters_that_the_density_shows_are_looked_for_on_the_path_too(monkeypa
 
 
 def test_told_a_number_the_clusters_of_that_number_are_compared(monkeypatch):
-    """By how clearly they stand out, or by their faintest boundary."""
+    """By how clearly they stand out, or by their faintest boundary, if they are others at all."""
     found = tree(9.0, 0.8, 0.4)  # three clusters stand out by a ratio of two, two by more
     for share, path in ((1.02, True), (0.98, False)):
         third = 0.79  # fainter than that of the valleys
-        other = tree(9.0, third, third / (share * AS_CLEAR * 2.0))
+        other = tree(9.0, third, third / (share * AS_CLEAR * 2.0), turned=True)
         assert (decided(monkeypatch, found, other, k=3) is None) == path
     for third, path in ((0.81, True), (0.79, False)):  # as clear as nothing
-        assert (decided(monkeypatch, found, tree(9.0, third, third), k=3) is None) == path
+        other = tree(9.0, third, third, turned=True)
+        assert (decided(monkeypatch, found, other, k=3) is None) == path
+    assert decided(monkeypatch, found, tree(9.0, 0.9, 0.0), k=3) is found
     # no more of a path are compared than were told, though it shows four clusters clearly
-    assert decided(monkeypatch, found, tree(9.0, 0.79, 0.78, 0.0), k=3) is found
+    other = tree(9.0, 0.79, 0.78, 0.0, turned=True)
+    assert decided(monkeypatch, tree(9.0, 0.8, 0.4, 0.3), other, k=3) is not None
 
 
 def test_equal_rows_that_a_graph_pulls_apart_are_joined_with_their_clusters():
