@@ -164,6 +164,26 @@ def test_told_a_number_the_clusters_of_that_number_are_compared(monkeypatch):
     assert decided(monkeypatch, tree(9.0, 0.8, 0.4, 0.3), other, k=3) is not None
 
 
+@pytest.mark.parametrize("k", [None, 3])
+def test_gaps_stand_in_the_valleys_and_told_a_number_in_the_path_too(monkeypatch, k):
+    """Parts that are apart have the highest boundaries, whichever decides."""
+    high = Boundaries(tree(9.0, 8.0, 7.0, turned=True).linkage, "tension")
+
+    def beside(boundaries):
+        given.append(boundaries)
+        return high
+
+    given, found, other = [], tree(9.0, 0.8, 0.4), tree(9.0, 0.1, 0.05, turned=True)
+    monkeypatch.setattr(choice, "run_path", lambda *_: Path(steps=9, scale=1.0))
+    monkeypatch.setattr(choice, "tension_of", lambda *_: other)
+    points, settings = points_of(boxes(40), n_clusters=k)
+    seen = Seen(found, SimpleNamespace(beside=beside), structure=True)
+    valleys = clearer(points, None, measure_space(points, None, settings), seen, settings).valleys
+    # told, the third boundary of the path is a gap's, higher than that of the valleys
+    assert (valleys is None) == (k == 3 or other.clarity(2) > AS_CLEAR * CLEAREST)
+    assert len(given) == (2 if k == 3 else 1)
+
+
 def test_equal_rows_that_a_graph_pulls_apart_are_joined_with_their_clusters():
     """Rows 0 and 1 are equal, so that clusters 0 and 1 are one, with row 4; 2 stays."""
     X = np.array([[0.0, 1.0], [0.0, 1.0], [3.0, 3.0], [5.0, 5.0], [6.0, 5.0]])
