@@ -48,7 +48,7 @@ KEPT, REACHED = (ROOT / "fuzz" / "out" / f"{name}.jsonl" for name in ("mutants",
 
 # The tests of each module, or of each module of a folder: what a developer runs after a change.
 FITS = ("proof_fits", "same_answer", "estimators", "units", "coarsen", "aggregates", "links")
-FITS += ("stages", "valleys", "messages", "metric", "selection", "predict")
+FITS += ("choice", "stages", "valleys", "messages", "metric", "selection", "predict")
 TESTS: dict[str, tuple[str, ...]] = {
     "labels": ("labels", "ward_ties", "selection"),
     "problem": ("problem", "solvers", "oracle", "certificate"),
@@ -56,6 +56,8 @@ TESTS: dict[str, tuple[str, ...]] = {
     "estimators.predict": ("predict", "estimators", "units", "views", "large"),
     "certificate": (
         "proof_parts",
+        "proof_claims",
+        "ranges",
         "certificate",
         "proof",
         "recovery",

@@ -533,6 +533,7 @@ def test_a_model_saved_from_python_predicts_and_reports(run, tmp_path, kind, sum
     done = run("predict", tmp_path / "model", tmp_path / "data.csv", "--json")
     assert done.code == 0, done.err
     assert done.json["labels"] == model.labels_.tolist()
+    assert done.json["warnings"] == []
     report = tmp_path / "report.html"
     done = run("report", tmp_path / "model", "--data", tmp_path / "data.csv", "--out", report)
     assert done.code == 0, done.err

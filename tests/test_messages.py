@@ -102,6 +102,23 @@ def test_a_complete_graph_is_said():
         KernelConvexClustering(n_neighbors=1000).fit(X)
 
 
+@pytest.mark.parametrize("copies", [8, 50])
+def test_few_rows_that_are_there_many_times_are_said(copies):
+    """Copies are weight and weights have no unit: of five rows nothing but one cluster comes."""
+    five = np.column_stack([3.0 * np.arange(5), np.arange(5) ** 2])
+    with pytest.warns(UserWarning, match=f"only 5 distinct rows, each {copies} times .*n_cl.*=5"):
+        model = KernelConvexClustering().fit(np.repeat(five, copies, axis=0))
+    assert model.n_clusters_ == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        told = KernelConvexClustering(5).fit(np.repeat(five, copies, axis=0))
+        assert np.bincount(told.labels_).tolist() == [copies] * 5
+        KernelConvexClustering().fit(np.repeat(five, 7, axis=0))
+        KernelConvexClustering().fit(five, sample_weight=np.full(5, 50.0))
+        # answers of two questions: many rows of few values have no clusters to be told of
+        KernelConvexClustering().fit(np.random.default_rng(0).integers(1, 6, (500, 2)))
+
+
 @pytest.mark.parametrize("values", [[2**60, 2**60 + 1, 0], [2**53, 2**53 + 1, 2**53 + 2]])
 @pytest.mark.parametrize("dtype", [np.int64, np.uint64, object])
 def test_integers_that_collapse_are_refused(values, dtype):

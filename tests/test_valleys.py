@@ -470,6 +470,8 @@ def test_clusters_of(kind):
     assert model.selection_.verdict == "structure"
 
 
+# Three promises contradict it: a copy is as good as weight, weights have no unit, and five rows
+# once are one cluster. The fit warns: `test_few_rows_that_are_there_many_times_are_said`.
 @pytest.mark.xfail(strict=True, reason="every row fifty times is every row once")
 def test_five_groups_of_equal_rows_are_five_clusters():
     y = np.repeat(np.arange(5), 50)

@@ -10,6 +10,7 @@ import numpy as np
 import typer
 
 from .. import persistence
+from ..optional import need
 from .cells import is_cells, predict_cells
 from .console import FIRST_RUN, collected_warnings, working
 from .fitting import read_plane, report_page
@@ -67,7 +68,7 @@ def predict_table(model: str, source: Input) -> dict[str, Any]:
             f"the model wants {len(preparation.features)} kernel values or distances per row, one "
             f"per fitted sample, and this table has {table.X.shape[1]} columns"
         )
-    X = preparation.apply(table)
+    X = named_as_fitted(estimator, preparation.apply(table))
     with collected_warnings() as notes, working(f"predicting {len(X)} rows", FIRST_RUN):
         labels = np.asarray(estimator.predict(X))
     answer: dict[str, Any] = {"n_samples": len(labels), "warnings": notes, "read": table.found}
@@ -75,6 +76,15 @@ def predict_table(model: str, source: Input) -> dict[str, Any]:
     if table.labels is not None:
         answer["scores"] = score(table.labels, labels)
     return answer
+
+
+def named_as_fitted(estimator: Any, X: Any) -> Any:
+    """The rows with the names of the columns that a model of a data frame was fitted to.
+
+    ``read`` has found the columns by these names already; scikit-learn warns of rows without them.
+    """
+    names = getattr(estimator, "feature_names_in_", None)
+    return X if names is None else need("pandas", "cli").DataFrame(X, columns=names)
 
 
 def report(

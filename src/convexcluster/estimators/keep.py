@@ -22,6 +22,7 @@ from ..points import expand_graph, expand_path, expand_tree
 from ..points.units import Unit, power
 from ..problem import Floats, Ints, Status
 from ..selection import Selection
+from ..selection.tension import LEAST
 
 # Neighbours unless the user asks. A graph of as few samples as that is complete without a warning.
 DEFAULT_NEIGHBORS = 7
@@ -51,6 +52,7 @@ def keep(model: Any, found: Fit, index: Ints, weight: Floats, rows: Ints) -> Any
     """
     points, problem, solution, labels = found.points, found.problem, found.solution, found.labels
     _warn(found, model)
+    _warn_of_copies(found, model, index)
     unit = found.unit
     weight = power(weight, unit.mass) if unit.mass else weight
     placed, index = index, found.samples(index)
@@ -128,5 +130,24 @@ def _warn(found: Fit, model: Any) -> None:
             f"n_clusters={n_clusters} was asked for, but only {k} samples are distinct"
             + ("" if found.links is None else " and free of each other"),
             ConvergenceWarning,
+            stacklevel=4,
+        )
+
+
+def _warn_of_copies(found: Fit, model: Any, index: Ints) -> None:
+    """Say that a few rows, each there many times, are one cluster because copies are weight.
+
+    Many copies are as good as weights, and weights have no unit: five rows, fifty times each, are
+    five rows. No two clusters of ``LEAST`` rows can stand in fewer than twice as many. Whoever
+    means that each of them is a cluster has to say so.
+    """
+    n, copies = len(found.points), np.bincount(index[index >= 0])
+    few = 1 < n < 2 * LEAST and not found.points.coarse and copies.min() >= LEAST
+    if few and model.n_clusters is None and found.selection.verdict == "no structure":
+        warnings.warn(
+            f"X has only {n} distinct rows, each {copies.min()} times or more: copies count as "
+            f"weight, and {n} rows are too few to show clusters; n_clusters={n} makes each of them "
+            "a cluster",
+            UserWarning,
             stacklevel=4,
         )
