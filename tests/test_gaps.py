@@ -47,7 +47,7 @@ def test_a_height_is_the_rank_over_its_level():
     X, y = strips(0)
     found = gaps_of(X)
     assert (found.parts == y).all()
-    assert found.pairs.tolist() == [[0, 1]]
+    assert sorted(y[found.ends[0]]) == [0, 1]
     rank, level = rank_across(X, y), LEVEL * np.log2(len(X))
     # the dimension around a gap is from 1 to 2
     assert rank / level <= found.heights[0] <= 2.0 * rank / level
@@ -104,19 +104,21 @@ def test_a_parted_tree_is_itself_inside_parts_and_the_gaps_between_them(seed):
     tree, parts = random_tree(rng, n), rng.permutation(np.arange(n) % p)
     parts = np.unique(parts, return_index=True)[1].argsort().argsort()[parts]  # any numbering
     pairs = np.column_stack([rng.integers(0, np.arange(1, p)), np.arange(1, p)])
-    heights = 10.0 + np.arange(p - 1)
-    found = squareform(cophenet(tree.parted(parts, pairs, heights).linkage))
+    heights = rng.uniform(0.0, 2.0 * tree.heights[0], p - 1)
     before = squareform(cophenet(tree.linkage))
+    ends = np.array(
+        [[rng.choice(np.flatnonzero(parts == part)) for part in pair] for pair in pairs]
+    )
+    found = squareform(cophenet(tree.parted(parts, ends, heights).linkage))
     same = parts[:, None] == parts
     np.testing.assert_allclose(found[same], before[same])
-    # single linkage of the parts: the faintest of the greatest heights on the way
-    between = np.full((p, p), np.inf)
-    for (a, b), height in zip(pairs, heights):
-        between[a, b] = between[b, a] = height
-    np.fill_diagonal(between, 0.0)
-    for c in range(p):
-        between = np.minimum(between, np.maximum(between[:, [c]], between[[c], :]))
-    np.testing.assert_allclose(found[~same], between[parts[:, None], parts][~same])
+    # between two parts: single linkage of what is inside them and of the ends
+    closure = np.where(same, before, np.inf)
+    for (i, j), height in zip(ends, heights):
+        closure[i, j] = closure[j, i] = max(height, before[i, j])
+    for c in range(n):
+        closure = np.minimum(closure, np.maximum(closure[:, [c]], closure[[c], :]))
+    np.testing.assert_allclose(found, closure)
 
 
 def test_no_gaps_leave_boundaries_as_they_are():
@@ -126,11 +128,11 @@ def test_no_gaps_leave_boundaries_as_they_are():
 
 
 def test_samples_of_several_parts_join_them():
-    gaps = Gaps(np.array([0, 0, 1, 1, 2, 2]), np.array([[0, 1], [1, 2]]), np.array([2.0, 3.0]))
+    gaps = Gaps(np.array([0, 0, 1, 1, 2, 2]), np.array([[1, 2], [3, 4]]), np.array([2.0, 3.0]))
     linked = gaps.contracted(np.array([0, 1, 1, 2, 3, 4]))  # the second and third point are one
     assert linked.parts.tolist() == [0, 0, 0, 1, 1]
     assert linked.heights.tolist() == [3.0]
-    assert sorted(linked.pairs[0].tolist()) == [0, 1]
+    assert linked.ends.tolist() == [[2, 3]]
 
 
 @pytest.mark.parametrize("told", [None, 3])

@@ -14,7 +14,6 @@ from functools import cached_property
 
 import numpy as np
 
-from ..partition import first
 from ..problem import Floats, Ints
 from .linkage import cut, intervals, join, merged_pairs
 
@@ -79,10 +78,11 @@ class Boundaries:
         pairs = samples[merged_pairs(self.linkage, np.arange(len(samples)))]
         return replace(self, linkage=join(pairs, self.linkage[:, 2], int(samples.max()) + 1))
 
-    def parted(self, parts: Ints, pairs: Ints, heights: Floats) -> Boundaries:
-        """These boundaries inside the parts (n,), and between ``pairs`` of parts those given.
+    def parted(self, parts: Ints, ends: Ints, heights: Floats) -> Boundaries:
+        """These boundaries inside the parts (n,), and higher ones between them.
 
-        The pairs, the faintest first, are a tree of the parts.
+        Two parts meet over ``ends``, at the height given, or at the one here if that is higher; the
+        ends, the faintest first, are a tree of the parts.
         """
         n = len(parts)
         low, _ = intervals(self.linkage)  # leaves lie on a line
@@ -92,11 +92,13 @@ class Boundaries:
         by_part = line[np.argsort(parts[line], kind="stable")]
         inside = np.column_stack([by_part[:-1], by_part[1:]])
         inside = inside[parts[inside[:, 0]] == parts[inside[:, 1]]]
-        between = np.maximum.reduceat(met, (low[inside] + 1).ravel())[::2]
-        pairs = np.concatenate([inside, first(parts)[pairs]])
-        heights = np.concatenate([between, heights])
-        order = np.argsort(heights, kind="stable")
-        return replace(self, linkage=join(pairs[order], heights[order], n))
+
+        def meet(pairs: Ints) -> Floats:
+            return np.maximum.reduceat(met, (np.sort(low[pairs], axis=1) + 1).ravel())[::2]
+
+        between = np.concatenate([meet(inside), np.maximum(heights, meet(ends))])
+        pairs, order = np.concatenate([inside, ends]), np.argsort(between, kind="stable")
+        return replace(self, linkage=join(pairs[order], between[order], n))
 
     def clarity(self, n_clusters: int) -> float:
         """How far the boundaries between ``n_clusters`` clusters stand above the next, as a ratio.

@@ -40,24 +40,23 @@ class Gaps:
     """Parts of n points that are apart, and the boundaries between them, the faintest first."""
 
     parts: Ints  # (n,)
-    pairs: Ints  # (p − 1, 2): parts that meet
+    ends: Ints  # (p − 1, 2): points over which two parts meet
     heights: Floats  # (p − 1,): above 1
 
     def contracted(self, samples: Ints) -> Gaps:
         """The gaps between samples, of which ``samples`` (n,) is that of every point."""
         from ..loops.clusters import forest  # late: it loads numba
 
-        whole = np.column_stack([self.parts, self.parts[first(samples)][samples]])
-        label = components(whole, len(self.heights) + 1)
-        pairs = label[self.pairs]
-        keep = forest(pairs, len(label))
-        return Gaps(label[self.parts][first(samples)], pairs[keep], self.heights[keep])
+        one = np.column_stack([self.parts, self.parts[first(samples)][samples]])
+        parts = components(one, len(self.heights) + 1)[self.parts]
+        keep = forest(parts[self.ends], len(parts))
+        return Gaps(parts[first(samples)], samples[self.ends[keep]], self.heights[keep])
 
     def beside(self, boundaries: Boundaries) -> Boundaries:
-        """The boundaries with those of the gaps, which stand whatever is inside the parts."""
+        """The boundaries with those of the gaps, which are as high as their ranks at least."""
         if not len(self.heights):
             return boundaries
-        return boundaries.parted(self.parts, self.pairs, self.heights)
+        return boundaries.parted(self.parts, self.ends, self.heights)
 
 
 def find_gaps(land: Landscape, least: float) -> Gaps:
@@ -81,12 +80,12 @@ def find_gaps(land: Landscape, least: float) -> Gaps:
     ends, ranks = meetings(land, parts, near)
     pull = ranks * _walkable(land, ends, ranks)
     order = np.argsort(pull, kind="stable")
-    pairs, heights = parts[ends[order]], np.empty(count - 1)
+    ends, heights = ends[order], np.empty(count - 1)
     mass = np.bincount(parts, land.weight, count).astype(np.float64)
-    in_levels(pairs, pull[order], mass, least, level, 0.0, 0.0, heights)
+    in_levels(parts[ends], pull[order], mass, least, level, 0.0, 0.0, heights)
     stands = heights > 1.0
-    label = components(pairs[~stands], count)
-    return Gaps(label[parts], label[pairs[stands]], heights[stands])
+    label = components(parts[ends[~stands]], count)
+    return Gaps(label[parts], ends[stands], heights[stands])
 
 
 def meetings(land: Landscape, parts: Ints, near: int) -> tuple[Ints, Floats]:
