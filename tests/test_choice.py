@@ -149,7 +149,7 @@ def test_clusters_that_the_density_shows_are_looked_for_on_the_path_too(monkeypa
 
 
 def test_told_a_number_the_clusters_of_that_number_are_compared(monkeypatch):
-    """By how clearly they stand out, or by their faintest boundary, if they are others at all."""
+    """By how clearly they stand out, or by their faintest boundary."""
     found = tree(9.0, 0.8, 0.4)  # three clusters stand out by a ratio of two, two by more
     for share, path in ((1.02, True), (0.98, False)):
         third = 0.79  # fainter than that of the valleys
@@ -158,30 +158,31 @@ def test_told_a_number_the_clusters_of_that_number_are_compared(monkeypatch):
     for third, path in ((0.81, True), (0.79, False)):  # as clear as nothing
         other = tree(9.0, third, third, turned=True)
         assert (decided(monkeypatch, found, other, k=3) is None) == path
-    assert decided(monkeypatch, found, tree(9.0, 0.9, 0.0), k=3) is found
     # no more of a path are compared than were told, though it shows four clusters clearly
     other = tree(9.0, 0.79, 0.78, 0.0, turned=True)
     assert decided(monkeypatch, tree(9.0, 0.8, 0.4, 0.3), other, k=3) is not None
 
 
 @pytest.mark.parametrize("k", [None, 3])
-def test_gaps_stand_in_the_valleys_and_told_a_number_in_the_path_too(monkeypatch, k):
-    """Parts that are apart have the highest boundaries, whichever decides."""
-    high = Boundaries(tree(9.0, 8.0, 7.0, turned=True).linkage, "tension")
+def test_gaps_part_the_valleys_that_are_followed_and_do_not_decide(monkeypatch, k):
+    """They part the tension of a path likewise, once that has decided."""
+    high = tree(9.0, 8.0, 7.0, turned=True)
 
     def beside(boundaries):
         given.append(boundaries)
         return high
 
-    given, found, other = [], tree(9.0, 0.8, 0.4), tree(9.0, 0.1, 0.05, turned=True)
-    monkeypatch.setattr(choice, "run_path", lambda *_: Path(steps=9, scale=1.0))
-    monkeypatch.setattr(choice, "tension_of", lambda *_: other)
     points, settings = points_of(boxes(40), n_clusters=k)
+    space = measure_space(points, None, settings)
+    found = tree(9.0, 0.8, 0.4)
     seen = Seen(found, SimpleNamespace(beside=beside), structure=True)
-    valleys = clearer(points, None, measure_space(points, None, settings), seen, settings).valleys
-    # told, the third boundary of the path is a gap's, higher than that of the valleys
-    assert (valleys is None) == (k == 3 or other.clarity(2) > AS_CLEAR * CLEAREST)
-    assert len(given) == (2 if k == 3 else 1)
+    monkeypatch.setattr(choice, "run_path", lambda *_: Path(steps=9, scale=1.0))
+    for other, followed in ((tree(0.3, 0.2, 0.2), True), (tree(99.0, 98.0, 0.1), False)):
+        given = []
+        monkeypatch.setattr(choice, "tension_of", lambda *_, other=other: other)
+        valleys = clearer(points, None, space, seen, settings).valleys
+        assert (valleys is high, valleys is None) == (followed, not followed)
+        assert all(boundaries is found for boundaries in given)
 
 
 def test_equal_rows_that_a_graph_pulls_apart_are_joined_with_their_clusters():

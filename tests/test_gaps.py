@@ -10,6 +10,8 @@ from convexcluster.numerics.boundaries import Boundaries
 from convexcluster.weights import Gaps, Landscape, find_gaps
 from convexcluster.weights.gaps import LEVEL, RANKS, meetings
 
+NONE = np.empty((0, 2), dtype=np.int64)
+
 
 def strips(seed, n=150, apart=2.5):
     """Two strips of ten by one, one above the other."""
@@ -109,7 +111,7 @@ def test_a_parted_tree_is_itself_inside_parts_and_the_gaps_between_them(seed):
     ends = np.array(
         [[rng.choice(np.flatnonzero(parts == part)) for part in pair] for pair in pairs]
     )
-    found = squareform(cophenet(tree.parted(parts, ends, heights).linkage))
+    found = squareform(cophenet(Gaps(parts, ends, heights, NONE).beside(tree).linkage))
     same = parts[:, None] == parts
     np.testing.assert_allclose(found[same], before[same])
     # between two parts: single linkage of what is inside them and of the ends
@@ -123,12 +125,14 @@ def test_a_parted_tree_is_itself_inside_parts_and_the_gaps_between_them(seed):
 
 def test_no_gaps_leave_boundaries_as_they_are():
     tree = random_tree(np.random.default_rng(0), 20)
-    none = Gaps(np.zeros(20, dtype=np.int64), np.empty((0, 2), dtype=np.int64), np.empty(0))
+    none = Gaps(np.zeros(20, dtype=np.int64), NONE, np.empty(0), NONE)
     assert none.beside(tree) is tree
 
 
 def test_samples_of_several_parts_join_them():
-    gaps = Gaps(np.array([0, 0, 1, 1, 2, 2]), np.array([[1, 2], [3, 4]]), np.array([2.0, 3.0]))
+    gaps = Gaps(
+        np.array([0, 0, 1, 1, 2, 2]), np.array([[1, 2], [3, 4]]), np.array([2.0, 3.0]), NONE
+    )
     linked = gaps.contracted(np.array([0, 1, 1, 2, 3, 4]))  # the second and third point are one
     assert linked.parts.tolist() == [0, 0, 0, 1, 1]
     assert linked.heights.tolist() == [3.0]

@@ -187,6 +187,8 @@ def test_ctrl_c_during_a_search_for_neighbours_leaves_no_thread():
     X, calls, threads = np.zeros((4 * LOOKED_UP, 2)), [], set(threading.enumerate())
 
     class Tree:
+        n = 0
+
         def query(self, rows, k, p):
             calls.append(len(rows))
             if len(calls) == 1:

@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 
 from ..problem import Floats, Ints
-from .linkage import cut, intervals, join, merged_pairs
+from .linkage import cut, join, merged_pairs
 
 # Heights below this share are alike: how faint the boundaries are that do not count says nothing.
 FAINT = 0.25
@@ -77,28 +77,6 @@ class Boundaries:
         """
         pairs = samples[merged_pairs(self.linkage, np.arange(len(samples)))]
         return replace(self, linkage=join(pairs, self.linkage[:, 2], int(samples.max()) + 1))
-
-    def parted(self, parts: Ints, ends: Ints, heights: Floats) -> Boundaries:
-        """These boundaries inside the parts (n,), and higher ones between them.
-
-        Two parts meet over ``ends``, at the height given, or at the one here if that is higher; the
-        ends, the faintest first, are a tree of the parts.
-        """
-        n = len(parts)
-        low, _ = intervals(self.linkage)  # leaves lie on a line
-        met = np.zeros(n + 1)  # height at which a leaf and the one before it on the line meet
-        met[low[self.linkage[:, 1].astype(np.int64)]] = self.linkage[:, 2]
-        line = np.argsort(low[:n])
-        by_part = line[np.argsort(parts[line], kind="stable")]
-        inside = np.column_stack([by_part[:-1], by_part[1:]])
-        inside = inside[parts[inside[:, 0]] == parts[inside[:, 1]]]
-
-        def meet(pairs: Ints) -> Floats:
-            return np.maximum.reduceat(met, (np.sort(low[pairs], axis=1) + 1).ravel())[::2]
-
-        between = np.concatenate([meet(inside), np.maximum(heights, meet(ends))])
-        pairs, order = np.concatenate([inside, ends]), np.argsort(between, kind="stable")
-        return replace(self, linkage=join(pairs[order], between[order], n))
 
     def clarity(self, n_clusters: int) -> float:
         """How far the boundaries between ``n_clusters`` clusters stand above the next, as a ratio.

@@ -110,14 +110,13 @@ def see(
     seen = Seen(None, gaps, found.count > 1)
     if space.is_line and k is None:
         return replace(seen, valleys=found)
-    told = found if k is None else seen.beside(found)
-    if found.count == 1 if k is None else told.height(int(k)) <= DISTINCT:
+    if found.count == 1 if k is None else found.height(int(k)) <= DISTINCT:
         return seen
     # of many samples the path is asked where no valley stands alone: curves have many faint ones
     few = FEW_POINTS if k is None else FEW_TOLD
     if len(points) > few and not (found.together and k is None):
         return replace(seen, valleys=seen.beside(found))
-    return clearer(points, own, space, replace(seen, valleys=told), settings, links)
+    return clearer(points, own, space, replace(seen, valleys=found), settings, links)
 
 
 def clearer(
@@ -141,14 +140,11 @@ def clearer(
     if not len(path) or path.scale <= 0:
         return followed
     other = tension_of(path, graph, points, space, settings).with_structure(seen.structure)
-    if told is not None:
-        other = seen.beside(other)
     k = other.count if told is None else int(told)
     clear = AS_CLEAR * min(found.clarity(found.count if told is None else k), CLEAREST)
     shown = k > 1 and other.clarity(k) > clear
     if told is not None:
         shown |= other.height(k) > found.height(k)
-        shown &= bool((other.labels(k) != found.labels(k)).any())
     return replace(seen, valleys=None) if shown else followed
 
 

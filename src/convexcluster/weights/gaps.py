@@ -17,12 +17,13 @@ and a gap stands above 1. ``benchmarks/levels.py`` measures what structureless d
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..graph import components
 from ..numerics.boundaries import Boundaries
+from ..numerics.linkage import intervals, join
 from ..partition import first
 from ..problem import Floats, Ints
 from .landscape import Landscape
@@ -42,6 +43,7 @@ class Gaps:
     parts: Ints  # (n,)
     ends: Ints  # (p − 1, 2): points over which two parts meet
     heights: Floats  # (p − 1,): above 1
+    near: Ints  # (m, 2): neighbours, the nearest ones of all points first
 
     def contracted(self, samples: Ints) -> Gaps:
         """The gaps between samples, of which ``samples`` (n,) is that of every point."""
@@ -50,13 +52,45 @@ class Gaps:
         one = np.column_stack([self.parts, self.parts[first(samples)][samples]])
         parts = components(one, len(self.heights) + 1)[self.parts]
         keep = forest(parts[self.ends], len(parts))
-        return Gaps(parts[first(samples)], samples[self.ends[keep]], self.heights[keep])
+        ends, near = samples[self.ends[keep]], samples[self.near]
+        return Gaps(parts[first(samples)], ends, self.heights[keep], near)
 
     def beside(self, boundaries: Boundaries) -> Boundaries:
-        """The boundaries with those of the gaps, which are as high as their ranks at least."""
+        """The boundaries inside the parts, and between parts at least as high as the gaps.
+
+        Sides that meet in another part only are not apart in this one: neighbours join them.
+        """
         if not len(self.heights):
             return boundaries
-        return boundaries.parted(self.parts, self.ends, self.heights)
+        n, tree, edges = len(self.parts), boundaries.linkage, boundaries.edges
+        low, _ = intervals(tree)  # leaves lie on a line
+        met = np.zeros(n + 1)  # height at which a leaf and the one before it on the line meet
+        met[low[tree[:, 1].astype(np.int64)]] = tree[:, 2]
+
+        def meet(pairs: Ints) -> Floats:
+            return np.maximum.reduceat(met, (np.sort(low[pairs], axis=1) + 1).ravel())[::2]
+
+        own = self.parts
+        if len(edges) == n - 1:  # and not those of points that are linked
+            own = components(edges[self.parts[edges[:, 0]] == self.parts[edges[:, 1]]], n)
+        line = np.lexsort((low[:n], own))
+        inside = np.column_stack([line[:-1], line[1:]])
+        inside = inside[own[inside[:, 0]] == own[inside[:, 1]]]
+        joins = self._joins(own)
+        pairs = np.concatenate([joins, inside, self.ends])
+        between = np.maximum(self.heights, meet(self.ends))
+        heights = np.concatenate([np.zeros(len(joins)), meet(inside), between])
+        order = np.argsort(heights, kind="stable")
+        return replace(boundaries, linkage=join(pairs[order], heights[order], n))
+
+    def _joins(self, pieces: Ints) -> Ints:
+        """Neighbours that make the pieces of every part one."""
+        from ..loops.clusters import forest  # late: it loads numba
+
+        same = self.parts[self.near[:, 0]] == self.parts[self.near[:, 1]]
+        near = self.near[same]
+        near = near[pieces[near[:, 0]] != pieces[near[:, 1]]]
+        return near[forest(pieces[near], len(pieces))]
 
 
 def find_gaps(land: Landscape, least: float) -> Gaps:
@@ -74,8 +108,8 @@ def find_gaps(land: Landscape, least: float) -> Gaps:
     n = len(land.near)
     level = LEVEL * np.log2(n)
     near = min(int(level / 2), land.near.shape[1])  # what meets earlier is not apart on a surface
-    points = np.repeat(np.arange(n), near)
-    parts = components(np.column_stack([points, land.near[:, :near].ravel()]), n)
+    close = np.column_stack([np.tile(np.arange(n), near), land.near[:, :near].T.ravel()])
+    parts = components(close, n)
     count = int(parts.max()) + 1
     ends, ranks = meetings(land, parts, near)
     pull = ranks * _walkable(land, ends, ranks)
@@ -85,7 +119,9 @@ def find_gaps(land: Landscape, least: float) -> Gaps:
     in_levels(parts[ends], pull[order], mass, least, level, 0.0, 0.0, heights)
     stands = heights > 1.0
     label = components(parts[ends[~stands]], count)
-    return Gaps(label[parts], ends[stands], heights[stands])
+    joined = ends[~stands]  # parts that no gap keeps apart are one by these
+    close = np.concatenate([close, joined])
+    return Gaps(label[parts], ends[stands], heights[stands], close)
 
 
 def meetings(land: Landscape, parts: Ints, near: int) -> tuple[Ints, Floats]:
