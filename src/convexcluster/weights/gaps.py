@@ -6,7 +6,7 @@ compares a gap with what lies on either side of it, and needs no density: thin c
 other, a small group far from a large one and groups of unlike density are alike to it.
 
 Chance makes gaps where points are thrown at random on a curve: one that is wider than the way to
-the K-th point on both of its sides comes about n·2^(−K) times, so that ranks reach log₂ n. On a
+the K-th point on both of its sides comes n·2^(−K) times at most, so that ranks reach log₂ n. On a
 surface a gap can be walked round, and ranks stay below half of that. So with δ the dimension around
 the gap, from 1 to 2,
 
@@ -31,8 +31,8 @@ from .landscape import Landscape
 # Ranks that are looked at: beyond, all gaps are as high as can be.
 RANKS = 64
 
-# Level of a gap on a curve, in log₂ n. At 1, a curve of a hundred points has one in every second
-# draw; at 2, curves beside each other whose points are four apart on the other curve are missed.
+# Level of a gap on a curve, in log₂ n. At 1, 3 of 20 segments of 150 points have one by chance; at
+# 2, scenes told k are no better than without gaps (ARI .882 for .881; .894 here).
 LEVEL = 1.5
 
 
