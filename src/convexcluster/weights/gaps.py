@@ -7,8 +7,8 @@ other, a small group far from a large one and groups of unlike density are alike
 
 Chance makes gaps where points are thrown at random on a curve: one that is wider than the way to
 the K-th point on both of its sides comes n·2^(−K) times at most, so that ranks reach log₂ n. On a
-surface a gap can be walked round, and ranks reach about half of that. So with δ the dimension around
-the gap, from 1 to 2,
+surface a gap can be walked round, and ranks reach about half of that. So with δ the dimension
+around the gap, from 1 to 2,
 
     height = K δ / (1.5 log₂ n),
 
