@@ -290,6 +290,26 @@ def test_waves_do_not_fall_into_pieces(seed):
     assert adjusted_rand_score(y, labels) > 0.95
 
 
+@pytest.mark.parametrize("seed", [5_000, 5_001])
+def test_a_ring_is_not_several_clusters(seed):
+    """Along a curve chance makes more deep valleys than the law of the plane says."""
+    rng = np.random.default_rng([seed, 1_500, 7])
+    a = rng.uniform(0, 2 * np.pi, 1_500)
+    r = 1.0 + 0.05 * rng.standard_normal(1_500)
+    X = np.column_stack([r * np.cos(a), r * np.sin(a)])
+    assert valleys(Landscape.of(X, np.ones(1_500))).count == 1
+
+
+@pytest.mark.parametrize("seed", [0, 3, 4])
+def test_on_a_line_several_valleys_stand_together(seed):
+    """A line has no curves in it: a valley is all that can be between two groups."""
+    rng = np.random.default_rng(seed)
+    X = (5.0 * (np.arange(300) % 10) + rng.normal(size=300))[:, None]
+    found = valleys(Landscape.of(X, np.ones(300)))
+    assert found.together
+    assert found.count == 10
+
+
 @pytest.mark.parametrize("seed", [4, 6])
 def test_where_no_valley_stands_alone_the_path_is_asked_of_many_samples_too(seed):
     """Two draws of four rings whose faint valleys stand together; in others the path fails too."""
