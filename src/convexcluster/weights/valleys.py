@@ -11,9 +11,10 @@ how far the lower of two modes stands above the saddle between them. A valley st
     depth > 1·(2/δ) + 0.7·(the deepest valley that failed on either side),
 
 δ the dimension between K and 8K neighbours of the saddle, from 1 to 2: in the plane a thin place
-can be walked round, on a curve it cannot, so that curves need twice the depth. The scale K runs
-from 8 up by √2; between parts that can be seen at the next two scales a valley must stand
-there too. The finest scale that shows most clusters about as clearly as any is taken.
+can be walked round, on a curve it cannot, so that curves need twice the depth, and a density that
+falls to 1/e, however many samples there are. The scale K runs from 8 up by √2; between parts that
+can be seen at the next two scales a valley must stand there too. The finest scale that shows most
+clusters about as clearly as any is taken.
 
 In d dimensions chance makes about m = n/((d + 1)K) modes, and the b-th highest of these is
 √(1 − log b/log m) as high as the highest. So b valleys stand together above
@@ -79,9 +80,14 @@ BESIDE = 0.7
 MANY, SIDE = 0.5, 0.75
 
 # Least dimension around several valleys, in the mean, as a share of 2 (on a line, of 1). At ½,
-# which is no rule, curves of 1,500 samples come in up to 19 pieces; at 1 no plane has several.
-# Asked of each valley instead of their mean, groups of 30 that touch are lost.
-ROOM = 0.75
+# which is no rule, curves of 1,500 samples come in up to 19 pieces; at ¾ two of 31 groups that
+# touch on all sides are lost. Asked of each valley instead of their mean, groups of 30 are lost.
+ROOM = 2.0 / 3.0
+
+# Along a curve of the plane the density must fall by this too, in log density, and by less in
+# proportion to the room beside it: a curve is denser where it was drawn slowly, and is one curve.
+# At half of it more curves come in pieces; at 1.5 arcs that touch are joined.
+DROP = 1.0
 
 # Share of the level from which a valley could stand, so that the dimension around it is measured.
 FAINT = 0.5
@@ -264,15 +270,15 @@ def at_scale(land: Landscape, size: int, least: float = LEAST) -> Scale:
     unit = np.sqrt(2 * np.log(max(n / size, 2.0)) / size)
     depth = dimension[ends[:, 0]] * (saddle - radius[lower]) / unit
     walk = land.walkable(size, radius, count, ends[:, 0], depth >= FAINT)
-    level = LEVEL * 2.0 / walk
+    room = walk / min(2.0, max(1.0, land.dimension))
+    level = np.maximum(LEVEL * 2.0 / walk, DROP * 2.0 * (1.0 - room) / unit)
     heights = np.empty(len(lower))
     least = max(float(least), 0.5 * size * float(land.weight.mean()))
     judge(basin, lower, ends, depth, level, INNER, least, land.weight, heights)
     faint = np.argsort(heights, kind="stable")
     numbers = np.searchsorted(modes, basin)
     places = n / size / (land.dimension + 1)
-    room = walk[faint] / min(2.0, max(1.0, land.dimension))
-    rank, ends, heights = rank[modes], ends[faint], heights[faint]
+    rank, ends, heights, room = rank[modes], ends[faint], heights[faint], room[faint]
     return Scale(size, places, land.masses, uphill, numbers, rank, ends, heights, room)
 
 
