@@ -1,9 +1,9 @@
 """`python -m benchmarks.stability [PART …] [--all]`: right answers, and the same ones again.
 
-Parts: separable, touching, kernels, noise, changes. By default data sets of at most 2,000 samples
-and seeds 0 to 2; with --all to 20,000 samples and seeds 0 to 9, for hours. Every figure is kept in
-benchmarks/out/stability.jsonl by data set, seed and state of the package, so that a run that was
-stopped goes on where it was. A run of all parts writes benchmarks/STABILITY.md, or
+Parts: separable, touching, kernels, lone curves, noise, changes. By default data sets of at most
+2,000 samples and seeds 0 to 2; with --all to 20,000 samples and seeds 0 to 9, for hours. Every
+figure is kept in benchmarks/out/stability.jsonl by data set, seed and state of the package, so that
+a run that was stopped goes on where it was. A run of all parts writes benchmarks/STABILITY.md, or
 benchmarks/STABILITY-ALL.md with --all; any other writes benchmarks/out/stability.md.
 """
 

@@ -15,11 +15,21 @@ from benchmarks.scoring import score
 from convexcluster import KernelConvexClustering
 
 from .changes import changes
-from .data import LAWS, TOYS, Pair, directions, large_enough, structureless, with_background
+from .data import (
+    CURVES,
+    LAWS,
+    TOYS,
+    Pair,
+    curve,
+    directions,
+    large_enough,
+    structureless,
+    with_background,
+)
 
 SEPARABLE, TOUCHING, KERNELS = "separable", "touching", "kernels"
-NOISE, CHANGES = "noise", "changes"
-PARTS = (SEPARABLE, TOUCHING, KERNELS, NOISE, CHANGES)
+LONE, NOISE, CHANGES = "lone curves", "noise", "changes"
+PARTS = (SEPARABLE, TOUCHING, KERNELS, LONE, NOISE, CHANGES)
 
 
 @dataclass(frozen=True)
@@ -116,6 +126,11 @@ def noise(law: str, d: int, n: int, seed: int) -> Figures:
     return fitted(structureless(law, d, n, seed))
 
 
+def lone(name: str, n: int, seed: int) -> Figures:
+    """One curve."""
+    return fitted(curve(name, n, seed))
+
+
 def changed(make: Callable[[int, int], Pair], n: int, seed: int) -> Figures:
     """The harmless changes of one data set."""
     return {"shares": changes(make(n, seed)[0], seed)}
@@ -169,6 +184,10 @@ def cases(plan: Plan) -> Iterator[Case]:
             for n in plan.kernels:
                 for seed in plan.seeds:
                     yield Case(KERNELS, name, n, seed, partial(by_space, space, cloud, n, seed))
+    for name in CURVES:
+        for n in plan.sizes:
+            for seed in plan.seeds:
+                yield Case(LONE, name, n, seed, partial(lone, name, n, seed))
     for law in LAWS:
         for d in DIMENSIONS:
             for n in plan.noise:

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn import datasets
 
 from benchmarks.quality.data import NOISE
+from benchmarks.scenes.shapes import Shape, arc, coil, wave
 from convexcluster.datasets import make_rings, make_spirals
 
 Pair = tuple[np.ndarray, np.ndarray]
@@ -134,6 +135,19 @@ def with_background(make: Callable[[int, int], Pair], share: float, n: int, seed
 def large_enough(y: np.ndarray) -> bool:
     """Whether every group has ``LEAST`` samples."""
     return np.bincount(y)[1:].min() >= LEAST
+
+
+CURVES: dict[str, Shape] = {
+    "a ring": arc(1.0, 0.05),
+    "half a ring": arc(1.0, 0.05, 0.0, np.pi),
+    "an arm of a spiral": coil(1.5, 0.05, 0.0),
+    "a sine curve": wave(6.0, 0.5, 1.5, 0.05, sharp=False),
+}
+
+
+def curve(name: str, n: int, seed: int) -> np.ndarray:
+    """One cluster: samples at random places along a curve, and beside it."""
+    return CURVES[name](np.random.default_rng([seed, n, list(CURVES).index(name)]), n)
 
 
 LAWS = {

@@ -9,7 +9,7 @@ import numpy as np
 from benchmarks.kept import Figures
 from benchmarks.scale.page import prose, table
 
-from .cases import CHANGES, KERNELS, NOISE, SEPARABLE, TOUCHING, Case
+from .cases import CHANGES, KERNELS, LONE, NOISE, SEPARABLE, TOUCHING, Case
 from .changes import CHANGES as HARMLESS
 
 Rows = list[tuple[Case, Figures]]
@@ -32,12 +32,13 @@ def page(rows: Rows, header: str) -> str:
     """The whole page; what has not run is left out."""
     lines = ["# Right answers, and the same ones again", ""]
     lines += prose(
-        """Default fits that are told nothing, of toys whose clusters are known, of noise, and of
-        data that were changed in a way that changes no cluster. *Right*: the number of clusters is
-        exact (noise: one cluster; changes: every sample stays in its cluster). Background, uniform
-        in the box of the data, is not scored. Every group has at least 15 samples. *Samples
-        changed* is the mean share of samples that are in another cluster, and in brackets the
-        greatest of any data set. *Proved* counts right answers alone, of data with clusters."""
+        """Default fits that are told nothing, of toys whose clusters are known, of one curve, of
+        noise, and of data that were changed in a way that changes no cluster. *Right*: the number
+        of clusters is exact (curves and noise: one cluster; changes: every sample stays in its
+        cluster). Background, uniform in the box of the data, is not scored. Every group has at
+        least 15 samples. *Samples changed* is the mean share of samples that are in another
+        cluster, and in brackets the greatest of any data set. *Proved* counts right answers alone,
+        of data with clusters."""
     )
     lines += ["```", header, "```", "", *shares(rows), *the_table(rows), *failures(rows)]
     return "\n".join(lines).rstrip() + "\n"
@@ -46,7 +47,7 @@ def page(rows: Rows, header: str) -> str:
 def shares(rows: Rows) -> list[str]:
     """What the table comes to."""
     found = []
-    for part in (SEPARABLE, TOUCHING, KERNELS, NOISE):
+    for part in (SEPARABLE, TOUCHING, KERNELS, LONE, NOISE):
         some = of_part(rows, part)
         for background in (False, True) if part in (SEPARABLE, TOUCHING) else (None,):
             these = [f for c, f in some if background in (None, "background" in c.what)]
@@ -81,7 +82,7 @@ def the_table(rows: Rows) -> list[str]:
     head = ["data", *(f"right, n = {n:,}" for n in sizes)]
     head += ["AMI", "ARI", '"structure"', "confidence", "samples changed"]
     lines = []
-    for part in (SEPARABLE, TOUCHING, KERNELS, NOISE):
+    for part in (SEPARABLE, TOUCHING, KERNELS, LONE, NOISE):
         some = of_part(rows, part)
         for what in dict.fromkeys(case.what for case, _ in some):
             these = [(case, figures) for case, figures in some if case.what == what]
