@@ -12,7 +12,7 @@ how far the lower of two modes stands above the saddle between them. A valley st
 
 δ the dimension between K and 8K neighbours of the saddle, from 1 to 2: in the plane a thin place
 can be walked round, on a curve it cannot, so that curves need twice the depth, and a density that
-falls to 1/e, however many samples there are. The scale K runs from 8 up by √2; between parts that
+falls to a half, however many samples there are. The scale K runs from 8 up by √2; between parts that
 can be seen at the next two scales a valley must stand there too. The finest scale that shows most
 clusters about as clearly as any is taken.
 
@@ -84,10 +84,10 @@ MANY, SIDE = 0.5, 0.75
 # touch on all sides are lost. Asked of each valley instead of their mean, groups of 30 are lost.
 ROOM = 2.0 / 3.0
 
-# Along a curve of the plane the density must fall by this too, in log density, and by less in
-# proportion to the room beside it: a curve is denser where it was drawn slowly, and is one curve.
-# At half of it more curves come in pieces; at 1.5 arcs that touch are joined.
-DROP = 1.0
+# Along a curve of the plane the density must fall to a half too, which is this in log density, and
+# less in proportion to the room beside it: a curve is denser where it was drawn slowly, and is one
+# curve. At half of it more curves come in pieces; at 1 one group of twenty that touch is lost.
+DROP = 0.7
 
 # Share of the level from which a valley could stand, so that the dimension around it is measured.
 FAINT = 0.5
