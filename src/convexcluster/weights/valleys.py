@@ -12,9 +12,9 @@ how far the lower of two modes stands above the saddle between them. A valley st
 
 δ the dimension between K and 8K neighbours of the saddle, from 1 to 2: in the plane a thin place
 can be walked round, on a curve it cannot, so that curves need twice the depth, and a density that
-falls to a half, however many samples there are. The scale K runs from 8 up by √2; between parts that
-can be seen at the next two scales a valley must stand there too. The finest scale that shows most
-clusters about as clearly as any is taken.
+falls to a half, however many samples there are. The scale K runs from 8 up by √2; between parts
+that can be seen at the next two scales a valley must stand there too. The finest scale that shows
+most clusters about as clearly as any is taken.
 
 In d dimensions chance makes about m = n/((d + 1)K) modes, and the b-th highest of these is
 √(1 − log b/log m) as high as the highest. So b valleys stand together above
