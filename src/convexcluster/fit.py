@@ -57,7 +57,7 @@ class Fit:
     path : ClusterPath
     selection : Selection
     solution : Solution
-        At that γ.
+        At that γ, without its dual, which is larger than the rest and has been used.
     certificate : Certificate
         About all rows.
     coarsening : CoarseningError or None
@@ -199,6 +199,7 @@ def fit(rows: Rows, settings: Settings, groups: Ints | None = None) -> Fit:
     )
     labels = by_size(choice.labels, problem.masses)
     vote = make_vote(points, labels if links is None else labels[links], settings, space)
+    solution = replace(solution, Lam=np.empty((0, problem.Z.shape[1])))
     return Fit(
         points,
         problem,

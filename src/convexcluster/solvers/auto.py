@@ -50,11 +50,13 @@ def solve(
     problem: Problem, target: float, max_iter: int | None = None, warm: Floats | None = None
 ) -> Solution:
     """Solve every part to its share of ``target`` and put them together."""
+    found = parts(problem, target)
+    starts = [None if warm is None else warm[part.edges] @ part.axes.T for part in found]
+    del warm  # as large as Λ; a caller that has let go of it has room for another
     status, n_iter, solved = Status.CONVERGED, 0, []
-    for part in parts(problem, target):
+    for part in found:
         share = target * float(len(part.nodes)) / problem.n
-        start = None if warm is None else warm[part.edges] @ part.axes.T
-        inner = solve_part(part.problem, (1.0 - TRACE_SHARE) * share, max_iter, start)
+        inner = solve_part(part.problem, (1.0 - TRACE_SHARE) * share, max_iter, starts.pop(0))
         solved.append((part, inner))
         n_iter = max(n_iter, inner.n_iter)
         if inner.status is not Status.CONVERGED:

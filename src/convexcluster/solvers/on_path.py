@@ -171,11 +171,11 @@ def _swept(
 ) -> Floats:
     """Sweeps with momentum from ``flow`` to ``goal``, and on to ``floor`` while that is cheap.
 
-    What a flow misses is the point A_Λ of the problem whose samples are demand/m.
+    ``flow`` is written over.     What a flow misses is the point A_Λ of the problem whose samples are demand/m.
     """
     inner = Problem(demand / masses[:, None], edges, c, 1.0, masses)
     before = np.inf
-    for step, point in enumerate(iterates(inner, project(flow, c), goal), start=1):
+    for step, point in enumerate(iterates(inner, project(flow, c, out=flow), goal), start=1):
         if step % SWEEPS:
             continue
         gap = 0.5 * float(masses @ np.einsum("ik,ik->i", point.A, point.A))
