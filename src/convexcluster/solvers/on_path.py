@@ -171,7 +171,8 @@ def _swept(
 ) -> Floats:
     """Sweeps with momentum from ``flow`` to ``goal``, and on to ``floor`` while that is cheap.
 
-    ``flow`` is written over.     What a flow misses is the point A_Λ of the problem whose samples are demand/m.
+    What a flow misses is the point A_Λ of the problem whose samples are demand/m. ``flow`` is
+    written over.
     """
     inner = Problem(demand / masses[:, None], edges, c, 1.0, masses)
     before = np.inf
