@@ -16,6 +16,7 @@ import numpy as np
 from .certificate import Certificate
 from .certificate.claims import Centroids
 from .certificate.reduced import reduce
+from .numerics.progress import Progress
 from .numerics.threads import interruptible, one_blas_thread
 from .partition import by_size
 from .path.clusterpath import ClusterPath
@@ -43,6 +44,10 @@ SPARE_CELLS = 0.5
 # and of digits take half to a third of the processor time. 10,000 rows of 784 features are beyond
 # it, and as fast with one thread as with two.
 SMALL = 2_000_000
+
+
+# Rows that a source which does not know their number is taken to have, for the bar alone.
+MANY = 50_000
 
 
 @dataclass(frozen=True)
@@ -143,6 +148,8 @@ def watched(fit: Callable[..., Fit]) -> Callable[..., Fit]:
     def shown(rows: Rows, settings: Settings, groups: Ints | None = None) -> Fit:
         small = rows.X is not None and np.prod(rows.X.shape, dtype=float) <= SMALL
         with settings.watched() as watching, one_blas_thread(small):
+            if isinstance(watching.verbose, Progress):
+                watching.verbose.expect(MANY if rows.n is None else rows.n, rows.width)
             return fit(rows, watching, groups)
 
     return shown
