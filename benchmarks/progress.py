@@ -10,13 +10,17 @@ from __future__ import annotations
 import sys
 import time
 
-from .fits import blobs, many_features, moons
+from .fits import blobs, many_features, moons, noise
 from .machine import header
 
 SETS = {
+    "moons 500": lambda: moons(500)[0],
     "moons 10,000": lambda: moons(10_000)[0],
     "moons 50,000": lambda: moons(50_000)[0],
+    "noise 10,000": lambda: noise(10_000)[0],
+    "5,000 × 10": lambda: many_features(5_000, 10, 6)[0],
     "10,000 × 50": lambda: many_features(10_000, 50, 10)[0],
+    "20,000 × 50": lambda: many_features(20_000, 50, 10)[0],
     "blobs 10,000": lambda: blobs(10_000)[0],
 }
 

@@ -14,6 +14,7 @@ from convexcluster.graph import components, incidence
 from convexcluster.numerics.axes import leading_axes
 from convexcluster.partition import means
 from convexcluster.solvers import SOLVERS, auto, prove, sweeps
+from convexcluster.solvers.driver import Method, Point, drive
 from convexcluster.solvers.on_path import routed
 from problems import knn_edges
 
@@ -480,3 +481,30 @@ def test_weights_over_eighteen_orders_of_magnitude(solver):
         assert np.linalg.norm(found.A - exact.A) <= radius * (1 + 1e-12)
         assert proved.partition.startswith(("certified", "not certified"))
     assert converged >= 6
+
+
+def test_the_best_point_is_kept_where_a_method_goes_on_in_place():
+    problem = Problem.of([[0.0], [4.0]], [[0, 1]], [1.0], 0.5)
+
+    def iterates(problem, warm, target):
+        A, Lam = np.array([[0.5], [3.5]]), np.zeros((1, 1))  # the optimum, but for the dual
+        while True:
+            yield Point(A, Lam)
+            A += 1.0
+
+    found = drive(Method(iterates, max_iter=3), problem, 0.0)
+    np.testing.assert_array_equal(found.A, [[0.5], [3.5]])
+    assert found.gap == duality_gap(problem, found.A, found.Lam)
+
+
+def test_a_dual_to_start_from_is_written_over_only_where_it_may_be():
+    X, edges, weights = knn_problem(60, 5)
+    problem = Problem.of(X, edges, weights, 0.1)
+    start = np.full((len(edges), X.shape[1]), 0.3)
+    given = start.copy()
+    kept = drive(sweeps.METHOD, problem, 1e-9, 200, given)
+    np.testing.assert_array_equal(given, start)
+    owned = drive(sweeps.METHOD, problem, 1e-9, 200, given, own=True)
+    assert owned.Lam is given
+    np.testing.assert_array_equal(owned.Lam, kept.Lam)
+    np.testing.assert_array_equal(owned.A, kept.A)

@@ -16,6 +16,7 @@ import numpy as np
 from .certificate import Certificate
 from .certificate.claims import Centroids
 from .certificate.reduced import reduce
+from .numerics.progress import Progress
 from .numerics.threads import interruptible, one_blas_thread
 from .partition import by_size
 from .path.clusterpath import ClusterPath
@@ -45,6 +46,10 @@ SPARE_CELLS = 0.5
 SMALL = 2_000_000
 
 
+# Rows that a source which does not know their number is taken to have, for the bar alone.
+MANY = 50_000
+
+
 @dataclass(frozen=True)
 class Fit:
     """What a fit found, on its points.
@@ -57,7 +62,7 @@ class Fit:
     path : ClusterPath
     selection : Selection
     solution : Solution
-        At that γ.
+        At that γ, without its dual, which is larger than the rest and has been used.
     certificate : Certificate
         About all rows.
     coarsening : CoarseningError or None
@@ -143,6 +148,8 @@ def watched(fit: Callable[..., Fit]) -> Callable[..., Fit]:
     def shown(rows: Rows, settings: Settings, groups: Ints | None = None) -> Fit:
         small = rows.X is not None and np.prod(rows.X.shape, dtype=float) <= SMALL
         with settings.watched() as watching, one_blas_thread(small):
+            if isinstance(watching.verbose, Progress):
+                watching.verbose.expect(MANY if rows.n is None else rows.n, rows.width)
             return fit(rows, watching, groups)
 
     return shown
@@ -199,6 +206,7 @@ def fit(rows: Rows, settings: Settings, groups: Ints | None = None) -> Fit:
     )
     labels = by_size(choice.labels, problem.masses)
     vote = make_vote(points, labels if links is None else labels[links], settings, space)
+    solution = replace(solution, Lam=np.empty((0, problem.Z.shape[1])))
     return Fit(
         points,
         problem,

@@ -27,17 +27,19 @@ def lengths(X: Floats) -> Floats:
     return np.sqrt(np.einsum("lk,lk->l", X, X))
 
 
-def project(Lam: Floats, c: Floats) -> Floats:
-    """Project every row λ_l on the ball of radius c_l: any dual becomes feasible."""
+def project(Lam: Floats, c: Floats, out: Floats | None = None) -> Floats:
+    """Project every row λ_l on the ball of radius c_l, into ``out``: any dual becomes feasible."""
     norms = lengths(Lam)
     shrink = np.where(norms > c, c / np.where(norms > 0, norms, 1.0), 1.0)
-    return Lam * shrink[:, None]
+    return np.multiply(Lam, shrink[:, None], out=out)
 
 
 def dual_point(problem: Problem, Lam: Floats) -> Floats:
     """A_Λ = Z − M⁻¹DᵀΛ."""
     D = incidence(problem.edges, problem.n)
-    return problem.Z - (D.T @ Lam) / problem.masses[:, None]
+    flow: Floats = D.T @ Lam
+    flow /= problem.masses[:, None]
+    return np.subtract(problem.Z, flow, out=flow)
 
 
 def duality_gap(problem: Problem, A: Floats, Lam: Floats, A_dual: Floats | None = None) -> float:
@@ -48,6 +50,7 @@ def duality_gap(problem: Problem, A: Floats, Lam: Floats, A_dual: Floats | None 
     i, j = problem.edges.T
     rest = A - (dual_point(problem, Lam) if A_dual is None else A_dual)
     gap = 0.5 * float(problem.masses @ np.einsum("ik,ik->i", rest, rest))
+    del rest
     for start in range(0, len(i), BLOCK):
         block = slice(start, start + BLOCK)
         DA = A[i[block]] - A[j[block]]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 from sklearn.metrics.pairwise import (
     cosine_similarity,
     laplacian_kernel,
@@ -16,12 +17,15 @@ from sklearn.metrics.pairwise import (
     sigmoid_kernel,
 )
 
+from ..numerics.centred import WHOLE, centred_gram
 from ..problem import Floats
 from .checks import Samples, is_sparse
 
 
 def rbf(X: Samples, Y: Samples, bandwidth: float = 1.0) -> Floats:
     """exp(−‖x − y‖²/(2σ²)), the Gaussian kernel."""
+    if X is Y and not is_sparse(X) and X.size > WHOLE and X.shape[0] <= X.shape[1]:
+        return _rbf_of_many_features(X, bandwidth)
     X, Y = _near_origin(X, Y)
     return rbf_kernel(X, Y, gamma=0.5 / bandwidth**2)
 
@@ -64,6 +68,18 @@ def matern(X: Samples, Y: Samples, bandwidth: float = 1.0, nu: float = 1.5) -> F
 def precomputed(X: Samples, Y: Samples) -> Floats:
     """X is K itself, or rows k(new, training): nothing to compute."""
     raise ValueError("a precomputed kernel has no formula: slice its matrix instead")
+
+
+def _rbf_of_many_features(X: Floats, bandwidth: float) -> Floats:
+    """:func:`rbf` between rows of which a centred copy would be large."""
+    K = centred_gram(X)
+    squares = K.diagonal().copy()
+    K *= 2.0
+    K -= squares
+    K -= squares[:, None]
+    np.minimum(K, 0.0, out=K)
+    K *= 0.5 / bandwidth**2
+    return np.exp(K, out=K)
 
 
 def _near_origin(X: Samples, Y: Samples) -> tuple[Samples, Samples]:

@@ -6,9 +6,6 @@ weighted by w. The mean over two boundaries is not below the lower one, so that 
 
 from __future__ import annotations
 
-import heapq
-from typing import Any
-
 import numpy as np
 
 from ..problem import Floats, Ints
@@ -25,71 +22,141 @@ def join_boundaries(
     ``pairs`` are the ends of the heaviest edge across each boundary.
 
     Edges name a pair of nodes once. The cluster with fewer boundaries hands them over to the other
-    one, so that an edge moves at most log₂ times: O(|E| log |E|). The lowest boundary is joined
-    first, among equals the heavier one, and among these the one that stands first.
+    one, so that an edge moves at most log₂ times. The lowest boundary is joined first, among equals
+    the heavier one, and among these the one that stands first.
     """
     m, n = len(tail), len(pairs) + 1
-    sums = w.copy(), w * tension, np.arange(m)
+    sums = tension.copy(), w.copy(), w * tension, np.arange(m)
     # boundaries of a cluster: a chain of ends; end 2e is the tail of e, end 2e + 1 its head
     chains = np.arange(n), np.zeros(n, np.int64), np.full(n, -1), np.full(2 * m, -1)
-    return int(run(_join, m, tail, head, w, tension, *sums, *chains, pairs, heights, out=2))
+    heap = np.lexsort((-w, tension))  # what is sorted is a heap
+    return int(
+        run(_join, m, tail, head, w, *sums, *chains, heap, np.argsort(heap), pairs, heights, out=2)
+    )
 
 
+# Its own heap and chains: numba compiles dictionaries and its heapq for two seconds.
 @njit(cache=True, nogil=True, error_model="numpy")
 def _join(  # type: ignore[no-untyped-def]
-    tail, head, w, tension, weight, total, heaviest, root, degree, begin, following, pairs, heights
+    tail,
+    head,
+    w,
+    mean,
+    weight,
+    total,
+    heaviest,
+    root,
+    degree,
+    begin,
+    following,
+    heap,
+    place,
+    pairs,
+    heights,
 ):
-    """The merges of :func:`join_boundaries`."""
-    m, n = len(tail), len(root)
-    known: dict[Any, Any] = {np.int64(-1): np.int64(-1)}  # n · cluster + neighbour → boundary
-    queue = [(0.0, 0.0, np.int64(0), 0.0) for _ in range(0)]
-    for f in range(m):
-        for side, (x, y) in enumerate(((tail[f], head[f]), (head[f], tail[f]))):
-            following[2 * f + side] = begin[x]
-            begin[x] = 2 * f + side
+    """The merges of :func:`join_boundaries`; ``mean`` is the height of each boundary."""
+    size, n = len(tail), len(root)
+    for f in range(size):
+        for end in (2 * f, 2 * f + 1):
+            x = tail[f] if end % 2 == 0 else head[f]
+            following[end] = begin[x]
+            begin[x] = end
             degree[x] += 1
-            known[x * n + y] = f
-        queue.append((tension[f], -w[f], np.int64(f), w[f]))
-    heapq.heapify(queue)
     count = 0
-    while queue and count < n - 1:
-        height, _, e, size = heapq.heappop(queue)
-        if weight[e] != size:  # handed over, or wider by now
-            continue
+    while size > 0 and count < n - 1:
+        e = heap[0]
         i, j = find(root, tail[e]), find(root, head[e])
         if degree[i] < degree[j]:
             i, j = j, i
         pairs[count][0], pairs[count][1] = tail[heaviest[e]], head[heaviest[e]]
-        heights[count] = height
+        heights[count] = mean[e]
         count += 1
-        root[j] = i
         weight[e] = -1.0
-        known.pop(i * n + j)
-        known.pop(j * n + i)
+        size = _take_out(heap, place, mean, weight, e, size)
         end = begin[j]
         while end >= 0:
             after = following[end]
             f = end // 2
             if weight[f] > 0:
                 x = find(root, head[f] if end % 2 == 0 else tail[f])
-                known.pop(j * n + x)
-                known.pop(x * n + j)
-                if i * n + x in known:
-                    g = known[i * n + x]
+                if degree[i] < degree[x]:
+                    g = _between(tail, head, weight, root, begin, following, i, x)
+                else:
+                    g = _between(tail, head, weight, root, begin, following, x, i)
+                if g >= 0:
                     if w[heaviest[f]] > w[heaviest[g]]:
                         heaviest[g] = heaviest[f]
                     weight[g] += weight[f]
                     total[g] += total[f]
+                    mean[g] = total[g] / weight[g]
+                    _settle(heap, place, mean, weight, place[g], size)
                     weight[f] = -1.0
-                    heapq.heappush(queue, (total[g] / weight[g], -weight[g], g, weight[g]))
+                    size = _take_out(heap, place, mean, weight, f, size)
                 else:
-                    known[i * n + x] = f
-                    known[x * n + i] = f
                     following[end] = begin[i]
                     begin[i] = end
                     degree[i] += 1
             end = after
+        root[j] = i
     return count
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _between(tail, head, weight, root, begin, following, x, y):  # type: ignore[no-untyped-def]
+    """The boundary of clusters x and y by the chain of x, −1 if none; takes off what is gone."""
+    before, end = -1, begin[x]
+    while end >= 0:
+        f = end // 2
+        if weight[f] > 0:
+            if find(root, head[f] if end % 2 == 0 else tail[f]) == y:
+                return f
+            before = end
+        elif before >= 0:
+            following[before] = following[end]
+        else:
+            begin[x] = following[end]
+        end = following[end]
+    return -1
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _take_out(heap, place, mean, weight, e, size):  # type: ignore[no-untyped-def]
+    """Take e out of the heap; returns how many are left."""
+    size -= 1
+    at, last = place[e], heap[size]
+    if at < size:
+        heap[at], place[last] = last, at
+        _settle(heap, place, mean, weight, at, size)
+    return size
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _settle(heap, place, mean, weight, at, size):  # type: ignore[no-untyped-def]
+    """Move what is at a place of the heap up or down to where it belongs."""
+    e = heap[at]
+    while at > 0 and _first(mean, weight, e, heap[(at - 1) // 2]):
+        up = (at - 1) // 2
+        heap[at] = heap[up]
+        place[heap[at]] = at
+        at = up
+    while 2 * at + 1 < size:
+        child = 2 * at + 1
+        if child + 1 < size and _first(mean, weight, heap[child + 1], heap[child]):
+            child += 1
+        if _first(mean, weight, e, heap[child]):
+            break
+        heap[at] = heap[child]
+        place[heap[at]] = at
+        at = child
+    heap[at], place[e] = e, at
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _first(mean, weight, e, f):  # type: ignore[no-untyped-def]
+    """Whether boundary e is joined before f."""
+    if mean[e] != mean[f]:
+        return mean[e] < mean[f]
+    return weight[e] > weight[f] or (weight[e] == weight[f] and e < f)
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS)

@@ -139,7 +139,8 @@ class Engine:
         self.certify = certify
         self.allowed = self.lost = self.dual_value = 0.0
         self.gamma = self.gamma_before = 0.0
-        self.last = Lam.copy()  # duals of the γ before
+        # duals of the γ before, which an outline has no use for
+        self.last = Lam.copy() if certify else np.empty((0, 0))
         self.inside = np.zeros(len(tail), dtype=np.bool_)  # edges within nodes of the top
         self.used = np.zeros(len(tail))  # ‖λ‖² frozen in dimensions that were rotated away
         self.basis: Floats | None = None  # of the present coordinates in the first ones
@@ -347,7 +348,7 @@ class Engine:
             return
         labels = np.empty(top.n, dtype=np.int64)
         labels[self.node] = clusters.labels
-        above = top.contract(labels, clusters.count)
+        above = top.contract(labels, clusters.count, back=self.certify)
         self.levels.append(above)
         self._locate()
         if not self.certify:
@@ -421,7 +422,8 @@ class Engine:
         sizes, at = arrays["sizes"], 0
         self.levels = [base]
         for size, count in pairwise(sizes.tolist()):
-            self.levels.append(self.levels[-1].contract(arrays["parents"][at : at + size], count))
+            parent = arrays["parents"][at : at + size]
+            self.levels.append(self.levels[-1].contract(parent, count, back=self.certify))
             at += size
         if arrays["top"].size:
             self.levels[-1].Lam[:] = arrays["top"]

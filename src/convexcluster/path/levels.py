@@ -149,8 +149,11 @@ class Level:
             clip_into(duals.Lam, c, self.Lam)
             self.refresh()
 
-    def contract(self, labels: Ints, count: int) -> Level:
-        """Return the level whose nodes are the ``labels``, and link this one to it."""
+    def contract(self, labels: Ints, count: int, back: bool = True) -> Level:
+        """Return the level whose nodes are the ``labels``, and link this one to it.
+
+        ``back`` says whether its duals will be brought down here again.
+        """
         tail, head, w, up, share = contract_edges(self.tail, self.head, self.w, labels, count)
         self.link = Link(labels, up, share)
         r = self.MZ.shape[1]
@@ -158,7 +161,10 @@ class Level:
         add_rows(MZ, labels, self.MZ)
         masses = np.bincount(labels, self.masses, count).astype(np.float64)
         level = Level.of(tail, head, w, masses, MZ, Lam)
-        level.duals.lift(self.link, self.Lam)
+        if back:
+            level.duals.lift(self.link, self.Lam)
+        else:
+            lift_duals(up, share, self.Lam, level.Lam)
         return level
 
     def lower(self, c: Floats, labels: Ints, above: Duals) -> Ints:

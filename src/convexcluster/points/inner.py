@@ -8,7 +8,7 @@ serve; where that is too large the claim is made with a proviso.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -16,6 +16,7 @@ from scipy.spatial.distance import cdist
 from ..certificate.rounding import UNIT, roundings
 from ..certificate.space import Space
 from ..kernels import Kernel, is_sparse
+from ..numerics.centred import centred_gram, centred_pieces
 from ..problem import Floats, Ints
 from .points import Points
 
@@ -70,50 +71,69 @@ def _of_distances(X: Floats, kernel: Kernel) -> Space:
     """exp(−‖x − y‖²/(2σ²)) or exp(−‖x − y‖₁/σ), with the distance beyond which it vanishes.
 
     Summed term by term, t = ‖x − y‖ has a relative error γ_{d+8}, and t·exp(−t) ≤ 0.37; by a matrix
-    product of centred rows of lengths up to r its error is at most γ_{d+8}(2r)².
+    product of centred rows of lengths up to r its error is at most γ_{d+8}(2r)². Centring and
+    dividing by σ moves a row by 3u of its length, and k by at most 2·0.61 of both moves together;
+    exp is right to one unit.
     """
     d, gauss = X.shape[1], kernel.name == "rbf"
     sigma = float(kernel.params["bandwidth"])
-    X = X - X.mean(axis=0)
-    X /= sigma * np.sqrt(2.0) if gauss else sigma
+    scale = sigma * np.sqrt(2.0) if gauss else sigma
+    metric: Literal["sqeuclidean", "cityblock"] = "sqeuclidean" if gauss else "cityblock"
     unit = float(roundings(d + 8))
+
+    def noise(squares: Floats, sums: Floats) -> tuple[bool, float]:
+        """Whether a product will do, and the noise of what is taken; of lengths ‖x‖² and ‖x‖₁."""
+        product = 4.0 * unit * float(squares.max())
+        fast = gauss and d > FEW and product <= BORNE
+        return fast, (product if fast else unit) + 8.0 * UNIT * (1.0 + float(sums.max()))
+
+    if len(X) <= min(d, WHOLE):  # fewer numbers than the rows themselves
+        squares, sums = np.zeros(len(X)), np.zeros(len(X))
+        for piece in centred_pieces(X, scale):
+            squares += np.einsum("ik,ik->i", piece, piece)
+            sums += np.abs(piece, out=piece).sum(axis=1)
+        fast, unsure = noise(squares, sums)
+        if fast:
+            whole = _exponentials(centred_gram(X, scale), squares, squares)
+        else:
+            whole = np.zeros((len(X), len(X)))
+            for piece in centred_pieces(X, scale):
+                whole -= cdist(piece, piece, metric)
+            np.exp(whole, out=whole)
+        return Space(lambda i, j: whole[np.ix_(i, j)], np.ones(len(X)), unsure)
+    X = X - X.mean(axis=0)
+    X /= scale
     squares = np.einsum("ik,ik->i", X, X)
-    product = 4.0 * unit * float(squares.max())
+    step = max(1, AT_ONCE // d)
+    parts = [np.abs(X[a : a + step]).sum(axis=1) for a in range(0, len(X), step)]
+    fast, unsure = noise(squares, np.concatenate(parts))
 
     def gram(rows: Ints, columns: Ints) -> Floats:
-        K = cdist(X[rows], X[columns], "sqeuclidean" if gauss else "cityblock")
+        K = cdist(X[rows], X[columns], metric)
         np.negative(K, out=K)
         return np.exp(K, out=K)
 
     def by_product(rows: Ints, columns: Ints) -> Floats:
-        K = X[rows] @ X[columns].T
-        K *= 2.0
-        K -= squares[columns]
-        K -= squares[rows, None]
-        np.minimum(K, 0.0, out=K)
-        return np.exp(K, out=K)
+        return _exponentials(X[rows] @ X[columns].T, squares[rows], squares[columns])
 
-    # centring and dividing by σ moves a row by 3u of its length, and k by at most 2·0.61 of both
-    # moves together; exp is right to one unit
-    step = max(1, AT_ONCE // d)
-    parts = [np.abs(X[a : a + step]).sum(axis=1).max() for a in range(0, len(X), step)]
-    moved = 8.0 * UNIT * (1.0 + float(max(parts)))
-    fast = gauss and d > FEW and product <= BORNE
-    values = by_product if fast else gram
-    noise = (product if fast else unit) + moved
-    if len(X) <= min(d, WHOLE):  # fewer numbers than the rows themselves
-        every: Any = slice(None)
-        whole = values(every, every)
-        return Space(lambda i, j: whole[np.ix_(i, j)], np.ones(len(X)), noise)
     reach = np.sqrt(FAR) if gauss else FAR
     return Space(
-        values,
+        by_product if fast else gram,
         np.ones(len(X)),
-        noise,
+        unsure,
         X,
         float(reach),
         float(np.exp(-FAR) * (1.0 + 1e-9)),
     )
+
+
+def _exponentials(products: Floats, squares: Floats, others: Floats) -> Floats:
+    """exp(−‖x − y‖²) from ⟨x, y⟩, which it takes the place of, ‖x‖² and ‖y‖²."""
+    products *= 2.0
+    products -= others
+    products -= squares[:, None]
+    np.minimum(products, 0.0, out=products)
+    return np.exp(products, out=products)
 
 
 def _of_values(X: Any, kernel: Kernel) -> Space:

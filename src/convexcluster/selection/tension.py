@@ -24,6 +24,7 @@ import numpy as np
 
 from ..graph import Graph, components
 from ..numerics.boundaries import Boundaries
+from ..numerics.centred import centred_gram, centred_pieces
 from ..numerics.linkage import join
 from ..partition import canonical, first, twins
 from ..path.clusterpath import ClusterPath
@@ -86,12 +87,21 @@ def dimension_of(X: Floats) -> float:
     >>> dimension_of(X), dimension_of(X * [1.0, 1e-3])
     (2.0, 1.000002)
     """
-    X = X - X.mean(axis=0)
-    largest = max(float(X.max(initial=0.0)), -float(X.min(initial=0.0)))
-    X /= max(largest, TINY)  # fourth powers of 1e90 are no numbers
-    gram = X.T @ X if X.shape[1] < len(X) else X @ X.T
+    # fourth powers of 1e90 are no numbers
+    if X.shape[1] < len(X):
+        X = X - X.mean(axis=0)
+        X /= max(_largest(X), TINY)
+        gram = X.T @ X
+    else:
+        largest = max((_largest(piece) for piece in centred_pieces(X)), default=0.0)
+        gram = centred_gram(X, max(largest, TINY))
     total = float((gram**2).sum())
     return round(float(np.trace(gram)) ** 2 / total, 6) if total > 0 else 1.0
+
+
+def _largest(X: Floats) -> float:
+    """The largest number of X without its sign."""
+    return max(float(X.max(initial=0.0)), -float(X.min(initial=0.0)))
 
 
 def spread(path: ClusterPath, step: int) -> float:

@@ -129,6 +129,7 @@ def solve_problem(
     still = np.zeros((len(problem.edges), problem.Z.shape[1]))
     if duality_gap(problem, problem.Z, still) == 0.0:
         return Solution(problem.Z.copy(), still, 0.0, 0.0, Status.CONVERGED, 0)
+    del still
     found = run(problem, target, None if max_iter is None else int(max_iter), dual)
     if not isinstance(found, Solution):
         raise ValueError(f"solver must return a Solution, but {run!r} returned {shown(found)}")

@@ -34,7 +34,7 @@ def iterates(problem: Problem, warm: Floats | None, target: float) -> Iterator[P
     c = problem.c
     rho = float(np.mean(problem.masses))
     solve = factor(problem.edges, np.full(len(c), rho), problem.masses)
-    Lam = np.zeros((len(c), problem.Z.shape[1])) if warm is None else project(warm, c)
+    Lam = np.zeros((len(c), problem.Z.shape[1])) if warm is None else warm
     V = D @ dual_point(problem, Lam)
     for step in count(1):
         A = solve(MZ + D.T @ (rho * V - Lam))

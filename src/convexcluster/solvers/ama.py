@@ -30,7 +30,7 @@ def iterates(problem: Problem, warm: Floats | None, target: float) -> Iterator[P
     pull = np.bincount(problem.edges.ravel(), minlength=problem.n) / problem.masses
     h = (1.0 / (pull[i] + pull[j]))[:, None]
     c = problem.c
-    Lam = np.zeros((len(c), problem.Z.shape[1])) if warm is None else project(warm, c)
+    Lam = np.zeros((len(c), problem.Z.shape[1])) if warm is None else warm
     A = problem.Z + back @ Lam
     Y, A_Y, t = Lam, A, 1.0
     while True:

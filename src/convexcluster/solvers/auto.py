@@ -41,7 +41,8 @@ class Part:
     problem: Problem
     nodes: Ints
     edges: Ints
-    mean: Floats
+    component: Ints  # of each node
+    means: Floats  # of the components
     axes: Floats
 
 
@@ -49,20 +50,24 @@ def solve(
     problem: Problem, target: float, max_iter: int | None = None, warm: Floats | None = None
 ) -> Solution:
     """Solve every part to its share of ``target`` and put them together."""
-    A = problem.Z.copy()
-    Lam = np.zeros((len(problem.edges), problem.Z.shape[1]))
-    status, n_iter = Status.CONVERGED, 0
-    for part in parts(problem, target):
+    found = parts(problem, target)
+    starts = [None if warm is None else warm[part.edges] @ part.axes.T for part in found]
+    del warm  # as large as Λ; a caller that has let go of it has room for another
+    status, n_iter, solved = Status.CONVERGED, 0, []
+    for part in found:
         share = target * float(len(part.nodes)) / problem.n
-        start = None if warm is None else warm[part.edges] @ part.axes.T
-        inner = solve_part(part.problem, (1.0 - TRACE_SHARE) * share, max_iter, start)
-        labels = fused(inner.A, part.problem.edges)
-        A[part.nodes] = part.mean + (inner.A[first(labels)] @ part.axes)[labels]
-        Lam[part.edges] = inner.Lam @ part.axes
+        inner = solve_part(part.problem, (1.0 - TRACE_SHARE) * share, max_iter, starts.pop(0))
+        solved.append((part, inner))
         n_iter = max(n_iter, inner.n_iter)
         if inner.status is not Status.CONVERGED:
             status = inner.status
-    Lam = project(Lam, problem.c)  # turning back rounds
+    A = problem.Z.copy()
+    Lam = np.zeros((len(problem.edges), problem.Z.shape[1]))
+    for part, inner in solved:
+        labels = fused(inner.A, part.problem.edges)
+        A[part.nodes] = part.means[part.component] + (inner.A[first(labels)] @ part.axes)[labels]
+        Lam[part.edges] = inner.Lam @ part.axes
+    project(Lam, problem.c, out=Lam)  # turning back rounds
     gap = duality_gap(problem, A, Lam)
     if gap <= target:
         status = Status.CONVERGED
@@ -74,17 +79,17 @@ def solve(
 def solve_part(
     problem: Problem, target: float, max_iter: int | None, warm: Floats | None
 ) -> Solution:
-    """Full fusion if a flow shows it, else sweeps, else Newton from where they stalled."""
+    """Full fusion if a flow shows it, else sweeps, else Newton from where they stalled.
+
+    ``warm`` is written over.
+    """
     if may_fuse_fully(problem, warm):
-        labels, demand = components(problem.edges, problem.n), problem.masses[:, None] * problem.Z
-        flow = electrical(problem.edges, problem.weights, demand, labels, problem.masses)
-        if np.isfinite(flow).all():
-            A, Lam = np.zeros_like(problem.Z), project(flow, problem.c)
-            gap = duality_gap(problem, A, Lam)
-            if gap <= target:
-                return Solution(A, Lam, gap, problem.relative(gap), Status.CONVERGED, 0)
-            warm = Lam if warm is None else warm
-    first = drive(sweeps.METHOD, problem, target, max_iter, warm)
+        whole = _fused_fully(problem)
+        if whole is not None and whole.gap <= target:
+            return whole
+        warm = whole.Lam if warm is None and whole is not None else warm
+        del whole  # as large as Λ
+    first = drive(sweeps.METHOD, problem, target, max_iter, warm, own=True)
     left = None if max_iter is None else max_iter - first.n_iter
     if first.status is Status.CONVERGED or left == 0:
         return first
@@ -94,11 +99,23 @@ def solve_part(
     return replace(best, status=second.status, n_iter=n_iter)
 
 
+def _fused_fully(problem: Problem) -> Solution | None:
+    """Full fusion of a centred problem with the flow for it; None if floats hold no such flow."""
+    labels, demand = components(problem.edges, problem.n), problem.masses[:, None] * problem.Z
+    Lam = electrical(problem.edges, problem.weights, demand, labels, problem.masses)
+    if not np.isfinite(Lam).all():
+        return None
+    A = np.zeros_like(problem.Z)
+    project(Lam, problem.c, out=Lam)
+    gap = duality_gap(problem, A, Lam)
+    return Solution(A, Lam, gap, problem.relative(gap), Status.CONVERGED, 0)
+
+
 def parts(problem: Problem, target: float) -> list[Part]:
     """The components as centred problems of low dimension; lone samples are left out (a = z)."""
     labels = components(problem.edges, problem.n)
     sizes = np.bincount(labels)
-    mean = means(problem.Z, problem.masses, labels)[labels]
+    mean = means(problem.Z, problem.masses, labels)
     # label −1 collects the small components, −2 the lone samples
     own = sizes >= max(SMALL, problem.n // 64)
     group = np.where(own, np.arange(len(sizes)), np.where(sizes > 1, -1, -2))[labels]
@@ -110,11 +127,13 @@ def parts(problem: Problem, target: float) -> list[Part]:
         nodes = order[slice(*np.searchsorted(group[order], [label, label + 1]))]
         edges = edge_order[slice(*np.searchsorted(edge_group[edge_order], [label, label + 1]))]
         share = TRACE_SHARE * target * len(nodes) / problem.n
-        found.append(_part(problem, nodes, edges, mean[nodes], share))
+        found.append(_part(problem, nodes, edges, labels, mean, share))
     return found
 
 
-def _part(problem: Problem, nodes: Ints, edges: Ints, mean: Floats, energy: float) -> Part:
+def _part(
+    problem: Problem, nodes: Ints, edges: Ints, labels: Ints, mean: Floats, energy: float
+) -> Part:
     """Restrict to ``nodes`` and turn to the principal axes, dropping at most ``energy``."""
     local = np.empty(problem.n, dtype=np.int64)
     local[nodes] = np.arange(len(nodes))
@@ -122,11 +141,12 @@ def _part(problem: Problem, nodes: Ints, edges: Ints, mean: Floats, energy: floa
         i, j = local[problem.edges[edges]].T
         link = sparse.coo_array((np.ones(len(i)), (i, j)), shape=(len(nodes), len(nodes)))
         order = reverse_cuthill_mckee((link + link.T).tocsr(), symmetric_mode=True)
-        nodes, mean = nodes[order], mean[order]
+        nodes = nodes[order]
         local[nodes] = np.arange(len(nodes))
         edges = edges[np.argsort(local[problem.edges[edges]].min(axis=1), kind="stable")]
     masses = problem.masses[nodes]
-    Z = problem.Z[nodes] - mean
+    Z = problem.Z[nodes]
+    Z -= mean[labels[nodes]]
     axes = leading_axes(np.sqrt(masses)[:, None] * Z, 2.0 * energy).Q.T
     small = Problem(
         np.ascontiguousarray(Z @ axes.T),
@@ -135,7 +155,7 @@ def _part(problem: Problem, nodes: Ints, edges: Ints, mean: Floats, energy: floa
         problem.gamma,
         masses,
     )
-    return Part(small, nodes, edges, mean, axes)
+    return Part(small, nodes, edges, labels[nodes], mean, axes)
 
 
 def may_fuse_fully(problem: Problem, warm: Floats | None = None) -> bool:

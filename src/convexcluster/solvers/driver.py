@@ -31,7 +31,7 @@ class Point:
 class Method:
     """A generator of iterates and how to watch it."""
 
-    # (problem, warm dual or None, target gap) → iterates
+    # (problem, feasible dual that may be written over or None, target gap) → iterates
     iterates: Callable[[Problem, Floats | None, float], Iterator[Point]]
     max_iter: int  # limit when the user gives none
     every: int = 1  # iterations per measurement, which costs about as much as a first-order step
@@ -44,39 +44,45 @@ def drive(
     target: float,
     max_iter: int | None = None,
     warm: Floats | None = None,
+    own: bool = False,
 ) -> Solution:
     """Run ``method`` until the gap is at most ``target``; the best point found is returned.
 
-    A warm dual is a point too: where it is good enough nothing is run.
+    A warm dual is a point too: where it is good enough nothing is run. It may be the ``own`` of
+    the run, to be written over: in many dimensions a dual is the largest array of a fit.
     """
     limit = method.max_iter if max_iter is None else max_iter
-    best = Solution(problem.Z, np.zeros((len(problem.edges), problem.Z.shape[1])), np.inf, np.inf,
-                    Status.MAX_ITER, 0)  # fmt: skip
-    if warm is not None:
-        start = project(warm, problem.c)
-        A, gap = polish(problem, Point(dual_point(problem, start), start), target)
-        status = Status.CONVERGED if gap <= target else Status.STALLED
-        best = Solution(A, start, gap, problem.relative(gap), status, 0)
-        if gap <= target:
-            return best
+    best, least = problem.Z, np.inf
+    if warm is None:
+        kept = np.zeros((len(problem.edges), problem.Z.shape[1]))
+    else:
+        kept = project(warm, problem.c, out=warm if own else None)
+        best, least = polish(problem, Point(dual_point(problem, kept), kept), target)
+        if least <= target:
+            relative = problem.relative(least)
+            return Solution(best, kept, least, relative, Status.CONVERGED, 0)
     status, n_iter, milestone, idle = Status.STALLED, 0, np.inf, 0
-    for n_iter, point in enumerate(method.iterates(problem, warm, target), start=1):
+    start = None if warm is None else kept.copy()
+    points = method.iterates(problem, start, target)
+    del start, warm
+    for n_iter, point in enumerate(points, start=1):
         stop_if_asked()
         if n_iter % method.every and n_iter != 1 and n_iter < limit:
             continue
         A, gap = polish(problem, point, target)
-        if gap < best.gap:
-            best = Solution(A, point.Lam.copy(), gap, problem.relative(gap), status, n_iter)
-        if best.gap <= target:
+        if gap < least:
+            best, least = A.copy() if A is point.A else A, gap  # a method may go on in place
+            kept[:] = point.Lam
+        if least <= target:
             status = Status.CONVERGED
             break
         if n_iter >= limit:
             status = Status.MAX_ITER
             break
-        milestone, idle = (best.gap, 0) if best.gap < 0.9 * milestone else (milestone, idle + 1)
+        milestone, idle = (least, 0) if least < 0.9 * milestone else (milestone, idle + 1)
         if idle >= method.patience:
             break
-    return Solution(best.A, best.Lam, best.gap, best.relative_gap, status, n_iter)
+    return Solution(best, kept, least, problem.relative(least), status, n_iter)
 
 
 # An edge whose dual is inside its ball is fused in the optimum. Projections leave the others on

@@ -38,7 +38,7 @@ SETTLED = 0.05  # share of clipping in the gap; cooling earlier freezes edges th
 def iterates(problem: Problem, warm: Floats | None, target: float) -> Iterator[Point]:
     """Yield (A, Λ) after every full step."""
     c = problem.c
-    A = problem.Z if warm is None else dual_point(problem, project(warm, c))
+    A = problem.Z if warm is None else dual_point(problem, warm)
     d = _lengths(problem, A)
     # smoothing costs at most Σ c ε in the objective: a floor at a share of the target is enough
     floor = 0.3 * target / float(c.sum())

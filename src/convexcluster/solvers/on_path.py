@@ -119,7 +119,7 @@ def routed(
     if inside.any() and problem.gamma > 0:
         demand = problem.masses[:, None] * (dual_point(problem, Lam) - C[labels])
         Lam[inside] = _flow(problem, inside, demand, labels, target, sharp)
-    Lam = project(Lam, problem.c)
+    project(Lam, problem.c, out=Lam)
     gap = duality_gap(problem, C[labels], Lam)
     status = Status.CONVERGED if gap <= target else Status.STALLED
     return Solution(C[labels], Lam, gap, problem.relative(gap), status, 1)
@@ -144,8 +144,9 @@ def _flow(
     """The flow within capacity that misses least, by its share of the gap, of ``demand``."""
     edges, c, masses = problem.edges[inside], problem.c[inside], problem.masses
     D = incidence(edges, problem.n)
-    Lam = project(electrical(edges, c, demand, labels, masses), c)
-    best, least, goal = np.zeros_like(Lam), np.inf, FLOW_SHARE * target
+    Lam = electrical(edges, c, demand, labels, masses)
+    project(Lam, c, out=Lam)
+    best, least, goal = np.zeros(Lam.shape), np.inf, FLOW_SHARE * target
     for _ in range(CORRECTIONS):
         missing = demand - D.T @ Lam
         gap = 0.5 * float(np.sum(missing**2 / masses[:, None]))
@@ -157,7 +158,10 @@ def _flow(
         gram = missing.T @ missing
         axes = gram_axes(gram, (1.0 - ENERGY) * float(np.trace(gram))).Q
         along = correction(edges, c, Lam, missing @ axes, labels, masses, LEAST_SLACK)
-        Lam = project(Lam + along @ axes.T, c)
+        corrected = along @ axes.T
+        corrected += Lam
+        Lam = project(corrected, c, out=corrected)
+    del Lam, D, missing  # room for sweeps
     floor = SHARP * target if sharp else goal
     return best if least <= floor else _swept(edges, c, demand, masses, best, goal, floor)
 
@@ -167,11 +171,12 @@ def _swept(
 ) -> Floats:
     """Sweeps with momentum from ``flow`` to ``goal``, and on to ``floor`` while that is cheap.
 
-    What a flow misses is the point A_Λ of the problem whose samples are demand/m.
+    What a flow misses is the point A_Λ of the problem whose samples are demand/m. ``flow`` is
+    written over.
     """
     inner = Problem(demand / masses[:, None], edges, c, 1.0, masses)
     before = np.inf
-    for step, point in enumerate(iterates(inner, flow, goal), start=1):
+    for step, point in enumerate(iterates(inner, project(flow, c, out=flow), goal), start=1):
         if step % SWEEPS:
             continue
         gap = 0.5 * float(masses @ np.einsum("ik,ik->i", point.A, point.A))

@@ -25,7 +25,7 @@ from functools import partial
 
 import numpy as np
 
-from ..certificate import dual_point, project
+from ..certificate import dual_point
 from ..loops.edges import hessian, residual
 from ..numerics.gradients import conjugate_gradients
 from ..numerics.laplacian import preconditioner
@@ -56,7 +56,7 @@ def iterates(problem: Problem, warm: Floats | None, target: float) -> Iterator[P
     mass, Z, c = problem.masses, problem.Z, problem.c
     unit = 1.0 / (1.0 / mass[tail] + 1.0 / mass[head])
     sigma = unit
-    Lam = np.zeros((len(c), Z.shape[1])) if warm is None else project(warm, c)
+    Lam = np.zeros((len(c), Z.shape[1])) if warm is None else warm
     A = dual_point(problem, Lam)
 
     def evaluate(A: Floats, out: _Buffers) -> _Buffers:

@@ -30,11 +30,9 @@ def iterates(problem: Problem, warm: Floats | None, target: float) -> Iterator[P
     back = (-incidence(problem.edges, problem.n).T / problem.masses[:, None]).tocsr()
     c, inv_mass, every = problem.c, 1.0 / problem.masses, np.arange(len(problem.edges))
     unbounded = np.full_like(c, np.inf)
-    if warm is None:
-        Lam = first_dual(problem)
-    else:
-        Lam = project(warm, c)
-    A = problem.Z + back @ Lam
+    Lam = first_dual(problem) if warm is None else warm
+    A = back @ Lam
+    A += problem.Z
     old, value, t = Lam.copy(), np.inf, 1.0
     for step in count(1):
         sweep(tail, head, c, inv_mass, A, Lam, every, 2, DAMPED)
@@ -46,7 +44,8 @@ def iterates(problem: Problem, warm: Floats | None, target: float) -> Iterator[P
         t, beta = nesterov(t)
         momentum(tail, head, unbounded, inv_mass, A, Lam, old, every, np.float64(beta))
         if step % 20 == 0:
-            A = problem.Z + back @ Lam  # what rounding has added up is taken off
+            A = back @ Lam  # what rounding has added up is taken off
+            A += problem.Z
 
 
 def first_dual(problem: Problem) -> Floats:

@@ -12,7 +12,7 @@ from ..points import Points
 from ..problem import Problem, Solution, Status
 from ..selection import Selection
 from ..settings import Settings
-from ..solvers import routed, solve_problem
+from ..solvers import auto, routed, solve_problem
 
 # The relative gap of a path of which one γ is certified, by solving there once more. Ten times less
 # takes up to half as long again and changes no label of 39 data sets; ten times more saves a fifth,
@@ -54,7 +54,10 @@ def solve_chosen(
     # only these can be proved to be the optimum's, and not against the error of a cut rank
     same = bool((fused == canonical(choice.labels)).all())
     sharp = same and not settings.cuts_rank(problem.n)
-    solution = routed(problem, fused, centers, tol * problem.scale, sharp)
-    if solution.status is not Status.CONVERGED:
-        solution = solve_problem(problem, **options, warm=solution)
-    return solution
+    target = tol * problem.scale
+    solution = routed(problem, fused, centers, target, sharp)
+    if solution.status is Status.CONVERGED:
+        return solution
+    duals = [solution.Lam]
+    del solution  # its dual is the solver's: in many dimensions no array of a fit is larger
+    return auto.solve(problem, target, settings.max_iter, duals.pop())
