@@ -7,6 +7,7 @@ call its stages, which are the modules of :mod:`~convexcluster.stages`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import wraps
 from typing import Any
@@ -16,7 +17,7 @@ import numpy as np
 from .certificate import Certificate
 from .certificate.claims import Centroids
 from .certificate.reduced import reduce
-from .numerics.threads import interruptible, one_blas_thread
+from .numerics.threads import interruptible, one_blas_thread, second_thread
 from .partition import by_size
 from .path.clusterpath import ClusterPath
 from .points import CoarseningError, Points, RowLabels, Vote, cut_finer, link
@@ -31,7 +32,7 @@ from .stages.error import coarsening_error, is_bearable
 from .stages.path import gap_to_reach, run_path, solve_chosen
 from .stages.penalty import build_penalty, make_vote
 from .stages.points import graph_of_rows, in_units, make_points
-from .stages.proof import prove_choice, proved, solution_of
+from .stages.proof import look_ahead, prove_choice, proved, solution_of
 from .stages.space import measure_space
 from .stages.units import choose_units
 
@@ -137,23 +138,34 @@ class Fit:
 
 
 def watched(fit: Callable[..., Fit]) -> Callable[..., Fit]:
-    """A fit that shows its progress, if ``verbose`` asks; of few numbers on one BLAS thread."""
+    """A fit that shows its progress, if ``verbose`` asks; of few numbers on one BLAS thread.
+
+    Of few numbers it has a second thread, as BLAS leaves the other core to it.
+    """
 
     @wraps(fit)
     def shown(rows: Rows, settings: Settings, groups: Ints | None = None) -> Fit:
         small = rows.X is not None and np.prod(rows.X.shape, dtype=float) <= SMALL
-        with settings.watched() as watching, one_blas_thread(small):
-            return fit(rows, watching, groups)
+        several = small and settings.threads > 1
+        with (
+            settings.watched() as watching,
+            one_blas_thread(small),
+            second_thread(several) as beside,
+        ):
+            return fit(rows, watching, groups, beside)
 
     return shown
 
 
 @watched
 @interruptible()
-def fit(rows: Rows, settings: Settings, groups: Ints | None = None) -> Fit:
+def fit(
+    rows: Rows, settings: Settings, groups: Ints | None = None, beside: Executor | None = None
+) -> Fit:
     """Cluster rows: the path of their points, the choice on it, its solution, and the proof.
 
     Rows of one of the ``groups`` (n,), numbered from 0, are together at every γ; −1 means free.
+    What waits for nothing else is made ``beside`` the rest.
     """
     settings.check_clusters(rows.n)
     unit, settings = choose_units(rows, settings)
@@ -161,7 +173,7 @@ def fit(rows: Rows, settings: Settings, groups: Ints | None = None) -> Fit:
     plan = settings.plan(rows)
     rows = rows.in_blocks(plan.block_rows)
     settings.stage("neighbours")
-    points = make_points(rows, plan, settings)
+    points = make_points(rows, plan, settings, beside)
     spare = int(SPARE_CELLS * plan.cells) if points.cells is not None else 0
     own = graph_of_rows(rows, points, settings)
     links = None if groups is None or points.index is None else link(groups, points.index)
@@ -176,15 +188,18 @@ def fit(rows: Rows, settings: Settings, groups: Ints | None = None) -> Fit:
         tol = gap_to_reach(points, problem, settings)
         if settings.one_gamma:
             path, choice, solution = solve_one(problem.at(settings.gamma), tol, settings)
+            ahead = None
         else:
             settings.stage("path")
+            ahead = look_ahead(points, problem, seen, settings, beside) if links is None else None
             path, solution = run_path(problem, points, tol, settings), None
             settings.stage("choice")
             choice = choose(problem, points, path, seen, space, settings)
         if links is None:
             choice = with_copies(choice, points, settings)
         settings.stage("proof")
-        choice, proof = prove_choice(points, problem, path, choice, settings, links, solution)
+        given = links, solution, ahead
+        choice, proof = prove_choice(points, problem, path, choice, settings, *given)
         problem = problem.at(choice.gamma)
         if proof.centroids is not None:
             solution = solution_of(proof.centroids, problem)

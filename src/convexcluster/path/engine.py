@@ -139,7 +139,7 @@ class Engine:
         self.certify = certify
         self.allowed = self.lost = self.dual_value = 0.0
         self.gamma = self.gamma_before = 0.0
-        self.last = Lam.copy()  # duals of the γ before
+        self.last = np.zeros(Lam.shape)  # duals of the γ before; takes no memory until written
         self.inside = np.zeros(len(tail), dtype=np.bool_)  # edges within nodes of the top
         self.used = np.zeros(len(tail))  # ‖λ‖² frozen in dimensions that were rotated away
         self.basis: Floats | None = None  # of the present coordinates in the first ones
@@ -347,7 +347,7 @@ class Engine:
             return
         labels = np.empty(top.n, dtype=np.int64)
         labels[self.node] = clusters.labels
-        above = top.contract(labels, clusters.count)
+        above = top.contract(labels, clusters.count, back=self.certify)
         self.levels.append(above)
         self._locate()
         if not self.certify:

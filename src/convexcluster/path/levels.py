@@ -52,6 +52,14 @@ class Duals:
     A: Floats  # (n, r): M⁻¹(MZ − DᵀΛ) as of the last :meth:`Level.refresh` or sweep
     # (m, r): Λ as it came up from the level below; what was changed since has to be brought down
     before: Floats | None = None
+    _copy: Floats | None = None
+
+    def copied(self) -> Floats:
+        """A copy of Λ, in the place of the one before: new memory of this size takes as long."""
+        if self._copy is None:
+            self._copy = np.empty_like(self.Lam)
+        self._copy[:] = self.Lam
+        return self._copy
 
     def lift(self, link: Link, below: Floats) -> None:
         """Take the sums of the duals of the level below."""
@@ -149,8 +157,11 @@ class Level:
             clip_into(duals.Lam, c, self.Lam)
             self.refresh()
 
-    def contract(self, labels: Ints, count: int) -> Level:
-        """Return the level whose nodes are the ``labels``, and link this one to it."""
+    def contract(self, labels: Ints, count: int, back: bool = True) -> Level:
+        """Return the level whose nodes are the ``labels``, and link this one to it.
+
+        There is a way ``back`` down from its duals if they are remembered as they came up.
+        """
         tail, head, w, up, share = contract_edges(self.tail, self.head, self.w, labels, count)
         self.link = Link(labels, up, share)
         r = self.MZ.shape[1]
@@ -158,7 +169,10 @@ class Level:
         add_rows(MZ, labels, self.MZ)
         masses = np.bincount(labels, self.masses, count).astype(np.float64)
         level = Level.of(tail, head, w, masses, MZ, Lam)
-        level.duals.lift(self.link, self.Lam)
+        if back:
+            level.duals.lift(self.link, self.Lam)
+        else:
+            lift_duals(up, share, self.Lam, Lam)
         return level
 
     def lower(self, c: Floats, labels: Ints, above: Duals) -> Ints:
