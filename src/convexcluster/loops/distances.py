@@ -30,8 +30,8 @@ def _insert(s: float, j: int, i: int, index: Ints, length: Floats) -> None:
     length[i, place] = s
 
 
-# Share by which a bound on the distances between two tiles must exceed what it is compared with: sums
-# over thousands of features are off by a hundredth of it.
+# Share by which a bound on the distances between two tiles must exceed what it is compared with.
+# Sums over thousands of features are off by a hundredth of it.
 SLACK = 1e-10
 
 
