@@ -32,7 +32,7 @@ from .stages.error import coarsening_error, is_bearable
 from .stages.path import gap_to_reach, run_path, solve_chosen
 from .stages.penalty import build_penalty, make_vote
 from .stages.points import graph_of_rows, in_units, make_points
-from .stages.proof import look_ahead, prove_choice, proved, solution_of
+from .stages.proof import prove_choice, proved, solution_of
 from .stages.space import measure_space
 from .stages.units import choose_units
 
@@ -165,7 +165,7 @@ def fit(
     """Cluster rows: the path of their points, the choice on it, its solution, and the proof.
 
     Rows of one of the ``groups`` (n,), numbered from 0, are together at every γ; −1 means free.
-    What waits for nothing else is made ``beside`` the rest.
+    Rows are embedded ``beside`` the search for their neighbours.
     """
     settings.check_clusters(rows.n)
     unit, settings = choose_units(rows, settings)
@@ -188,18 +188,15 @@ def fit(
         tol = gap_to_reach(points, problem, settings)
         if settings.one_gamma:
             path, choice, solution = solve_one(problem.at(settings.gamma), tol, settings)
-            ahead = None
         else:
             settings.stage("path")
-            ahead = look_ahead(points, problem, seen, settings, beside) if links is None else None
             path, solution = run_path(problem, points, tol, settings), None
             settings.stage("choice")
             choice = choose(problem, points, path, seen, space, settings)
         if links is None:
             choice = with_copies(choice, points, settings)
         settings.stage("proof")
-        given = links, solution, ahead
-        choice, proof = prove_choice(points, problem, path, choice, settings, *given)
+        choice, proof = prove_choice(points, problem, path, choice, settings, links, solution)
         problem = problem.at(choice.gamma)
         if proof.centroids is not None:
             solution = solution_of(proof.centroids, problem)

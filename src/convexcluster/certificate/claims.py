@@ -109,36 +109,6 @@ class Centroids:
         return beta / beta.sum(axis=1, keepdims=True)  # rows of β lose digits where masses differ
 
 
-@dataclass(frozen=True, slots=True)
-class Prospect:
-    """What can be proved of labels before γ is known.
-
-    Attributes
-    ----------
-    labels : ndarray of shape (n,)
-        Numbered 0 … k − 1.
-    proof : Proof or None
-        None if a cluster is not connected in the graph.
-    interval : tuple of two floats
-        [low, high) of Theorem 2; empty if low is not below high.
-    """
-
-    labels: Ints
-    proof: Proof | None
-    interval: tuple[float, float]
-
-    @classmethod
-    def of(
-        cls, space: Space, graph: Graph, masses: Floats, labels: Ints, jobs: int = 1
-    ) -> Prospect:
-        """Sums of the kernel and flows in every cluster."""
-        at = layout(graph.edges, labels)
-        if at is None:
-            return cls(labels, None, (np.inf, 0.0))
-        proof = Proof(space, graph.edges, graph.weights, masses, labels, at, jobs)
-        return cls(labels, proof, interval(proof))
-
-
 # Values of γ at which the labels are tested one by one where there is no interval. Paths of low
 # rank fuse too early, so that the larger ones are tried first; of labels that failed at four no
 # fifth was ever proved.
@@ -158,7 +128,6 @@ def prove_labels(
     solve: Callable[[Problem], Solution] | None = None,
     jobs: int = 1,
     near: Floats | None = None,
-    ahead: Callable[[], Prospect] | None = None,
 ) -> Claim:
     """Prove as much as holds about ``labels``.
 
@@ -184,8 +153,6 @@ def prove_labels(
         Threads.
     near : ndarray of shape (k, r), optional
         Centroids of the labels at ``gamma`` in some embedding, near the optimum's.
-    ahead : callable, optional
-        Returns what was proved of some labels in this graph; used if they are these.
 
     Examples
     --------
@@ -196,12 +163,11 @@ def prove_labels(
     array([ 0.526, 90.   ])
     """
     k, nothing = int(labels.max()) + 1, Claim.of_nothing(space, labels, gamma)
-    known = None if ahead is None else ahead()
-    if known is None or not np.array_equal(known.labels, labels):
-        known = Prospect.of(space, graph, masses, labels, jobs)
-    if known.proof is None:
+    at = layout(graph.edges, labels)
+    if at is None:
         return replace(nothing, reason="a cluster is not connected in the graph")
-    proof, (low, high) = known.proof, known.interval
+    proof = Proof(space, graph.edges, graph.weights, masses, labels, at, jobs)
+    low, high = interval(proof)
     if low < high:
         gamma = pick(low, high, gamma, gammas, movable)
         claim = replace(nothing, gamma=gamma, interval=(low, high))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import Executor, Future
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..certificate import Certificate, certify, on_rows
-from ..certificate.claims import Centroids, Claim, Prospect, claimed, prove_labels
+from ..certificate.claims import Centroids, Claim, claimed, prove_labels
 from ..certificate.cores import Cores, best_cores
 from ..graph import Graph
 from ..labels import fusion_labels
@@ -24,7 +23,7 @@ from ..problem import Ints, Problem, Solution, Status
 from ..selection import Selection
 from ..settings import Settings
 from ..solvers import prove, solve_problem
-from .choice import FEW_POINTS, Seen, tightened
+from .choice import FEW_POINTS, tightened
 from .error import BEARABLE
 
 # Fused clusters for each label up to which labels that the path never has are tried as clusters of
@@ -53,26 +52,6 @@ class Proof:
     centroids: Centroids | None = None
 
 
-def look_ahead(
-    points: Points, problem: Problem, seen: Seen, settings: Settings, beside: Executor | None
-) -> Future[Prospect] | None:
-    """Begin to prove the clusters of valleys ``beside`` the path, which only finds their γ.
-
-    The path may fuse two of them at its first γ; then the labels are others, and this is in vain.
-    """
-    known = seen.valleys is not None and settings.selection == "auto"
-    if beside is None or not known or not settings.certify or points.coarse:
-        return None
-    assert seen.valleys is not None
-    labels = by_size(seen.valleys.labels(settings.n_clusters), problem.masses)
-    graph = Graph(problem.edges, problem.weights)
-
-    def prospect() -> Prospect:
-        return Prospect.of(space_of(points), graph, problem.masses, labels, settings.threads)
-
-    return beside.submit(prospect)
-
-
 def prove_choice(
     points: Points,
     problem: Problem,
@@ -81,12 +60,10 @@ def prove_choice(
     settings: Settings,
     links: Ints | None = None,
     solution: Solution | None = None,
-    ahead: Future[Prospect] | None = None,
 ) -> tuple[Selection, Proof]:
     """What is proved of the labels in the full space, and the choice at a γ where it holds.
 
-    A ``solution`` at that γ, where there is one already, is a start; so is what was proved
-    ``ahead``.
+    A ``solution`` at that γ, where there is one already, is a start.
 
     Labels that the path never has are not tried as clusters of the optimum where points are many,
     or where labels join many fused clusters: only their cores are. Points that ``links`` make one
@@ -108,8 +85,7 @@ def prove_choice(
         options: dict[str, Any] = {"likely": likely, "movable": movable, "solve": solve}
         given = choice.gamma, path.gammas
         near = None if solution is None else means(solution.A, masses, labels)
-        options |= {"jobs": jobs, "near": near, "ahead": None if ahead is None else ahead.result}
-        claim = prove_labels(space, graph, masses, labels, *given, **options)
+        claim = prove_labels(space, graph, masses, labels, *given, **options, jobs=jobs, near=near)
     else:
         claim = Claim.of_nothing(space, labels, choice.gamma, NEVER)
     gamma, cores = claim.gamma, None
