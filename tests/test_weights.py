@@ -118,13 +118,25 @@ def test_manhattan_neighbors_are_the_nearest_by_distance_then_number(d):
     np.fill_diagonal(E, np.inf)
     order = np.argsort(E, axis=1, kind="stable")[:, :9]
     index, length = np.full((90, 9), 90), np.full((90, 9), np.inf)
-    nearest_rows(Y, index, length, 0, 1)
+    nearest_rows(Y, np.arange(len(Y)), index, length, 0, 1)
     np.testing.assert_array_equal(index, order)
     np.testing.assert_array_equal(length, np.take_along_axis(E, order, axis=1))
     i, j = np.divmod(np.arange(90 * 90), 90)
     np.testing.assert_array_equal(
         pair_lengths(Y, i, j), np.abs(Y[i] - Y[j]).sum(axis=1)
     )  # whole numbers: exact in any order
+
+
+@pytest.mark.parametrize("k", [3, 40])  # fewer, and more, than a tile has rows
+def test_neighbors_of_clusters_far_apart_are_those_without_leaving_out_tiles(k):
+    rng = np.random.default_rng(4)
+    Y = rng.normal(size=(500, 8)) + rng.integers(-9, 9, size=(6, 8))[rng.integers(0, 6, size=500)]
+    Y[100:200] = np.round(Y[100:200])  # ties
+    found = Nearest.of(Y, k, metric="manhattan")
+    index, length = np.full(found.index.shape, 500), np.full(found.index.shape, np.inf)
+    nearest_rows(Y, np.arange(500), index, length, 0, 1)
+    np.testing.assert_array_equal(found.index, index)
+    np.testing.assert_array_equal(found.length, length)
 
 
 def test_two_threads_find_the_same_neighbors():
@@ -137,7 +149,7 @@ def test_two_threads_find_the_same_neighbors():
 def test_manhattan_distances_are_the_same_from_both_ends():
     Y = np.random.default_rng(3).lognormal(sigma=3.0, size=(70, 31))
     index, length = np.full((70, 69), 70), np.full((70, 69), np.inf)
-    nearest_rows(Y, index, length, 0, 1)
+    nearest_rows(Y, np.arange(len(Y)), index, length, 0, 1)
     full = np.empty((70, 70))
     np.put_along_axis(full, index, length, axis=1)
     np.fill_diagonal(full, 0.0)

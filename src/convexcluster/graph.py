@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
+from scipy.sparse.csgraph import minimum_spanning_tree
 
 from .numerics.laplacian import laplacian_solver
-from .partition import canonical, means
+from .partition import means
 from .problem import Floats, Ints
 
 
@@ -36,10 +36,12 @@ def incidence(edges: Ints, n: int) -> sparse.csr_array:
 
 def components(edges: Ints, n: int) -> Ints:
     """Connected component of every sample, numbered in order of first appearance."""
-    i, j = edges.T
-    adjacency = sparse.coo_array((np.ones(len(edges), dtype=np.int8), (i, j)), shape=(n, n))
-    _, labels = connected_components(adjacency, directed=False)
-    return canonical(labels)
+    from .loops.clusters import join  # late: it loads numba
+
+    i, j = np.array(edges.T, dtype=np.int64, order="C")  # a copy: the loop is compiled for no view
+    labels = np.empty(n, dtype=np.int64)
+    join(i, j, np.ones(len(edges), dtype=np.bool_), labels)
+    return labels
 
 
 def spanning_tree(edges: Ints, lengths: Floats, n: int) -> sparse.csr_array:

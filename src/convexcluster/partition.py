@@ -37,6 +37,10 @@ def roots(parent: Ints) -> Ints:
 
 def canonical(labels: np.ndarray) -> Ints:
     """Renumber labels of any kind 0, 1, … in order of first appearance."""
+    if labels.dtype.kind == "i" and len(labels) and 0 <= labels.min() <= labels.max() < len(labels):
+        start = np.full(int(labels.max()) + 1, len(labels))  # a twentieth of the time of a sort
+        start[labels[::-1]] = np.arange(len(labels))[::-1]
+        return ranks(np.argsort(start))[labels]
     _, start, inverse = np.unique(labels, return_index=True, return_inverse=True)
     return ranks(np.argsort(start))[inverse.ravel()]
 

@@ -134,13 +134,14 @@ class Engine:
         certify: bool = True,
     ) -> None:
         tail, head = (np.ascontiguousarray(e) for e in edges.T)
-        Lam = np.zeros((len(tail), MZ.shape[1]))
+        Lam = np.empty((len(tail), MZ.shape[1]))
+        Lam[:] = 0.0  # in large pages, which np.zeros does not ask for: a tenth of the time
         self.levels = [Level.of(tail, head, w, masses, MZ, Lam)]
         self.certify = certify
         self.allowed = self.lost = self.dual_value = 0.0
         self.gamma = self.gamma_before = 0.0
-        # duals of the γ before, which an outline has no use for
-        self.last = Lam.copy() if certify else np.empty((0, 0))
+        # duals of the γ before, which an outline has no use for; no memory until it is written
+        self.last = np.zeros(Lam.shape if certify else (0, 0))
         self.inside = np.zeros(len(tail), dtype=np.bool_)  # edges within nodes of the top
         self.used = np.zeros(len(tail))  # ‖λ‖² frozen in dimensions that were rotated away
         self.basis: Floats | None = None  # of the present coordinates in the first ones

@@ -30,6 +30,9 @@ CALLS = 10_000
 # thread takes longer than it saves. Twice: levels that take half a millisecond use one thread.
 HALVED_NUMBERS = 5 * CALLS
 
+# Edges whose squares are summed at a time: copies stay in the cache. Half or twice: no difference.
+ROWS = 1_024
+
 # The least share of the nodes on one side of the cut. Half: one thread waits for the other. Near
 # one half: the cut cannot avoid the thick of the graph, and one thread sweeps what crosses it.
 LEAST_HALF = 0.4
@@ -52,6 +55,14 @@ class Duals:
     A: Floats  # (n, r): M⁻¹(MZ − DᵀΛ) as of the last :meth:`Level.refresh` or sweep
     # (m, r): Λ as it came up from the level below; what was changed since has to be brought down
     before: Floats | None = None
+    _copy: Floats | None = None
+
+    def copied(self) -> Floats:
+        """A copy of Λ, in the place of the one before: new memory of this size takes as long."""
+        if self._copy is None:
+            self._copy = np.empty_like(self.Lam)
+        self._copy[:] = self.Lam
+        return self._copy
 
     def lift(self, link: Link, below: Floats) -> None:
         """Take the sums of the duals of the level below."""
@@ -164,7 +175,7 @@ class Level:
         if back:
             level.duals.lift(self.link, self.Lam)
         else:
-            lift_duals(up, share, self.Lam, level.Lam)
+            lift_duals(up, share, self.Lam, Lam)
         return level
 
     def lower(self, c: Floats, labels: Ints, above: Duals) -> Ints:
@@ -230,7 +241,11 @@ def fused_pairs(level: Level, node: Ints, labels: Ints, before: Ints) -> tuple[I
     tail, head = level.tail, level.head
     carry = np.flatnonzero((labels[tail] == labels[head]) & (before[tail] != before[head]))
     pairs = np.stack([sample[tail[carry]], sample[head[carry]]], axis=1)
-    return pairs, np.sqrt((level.Lam[carry] ** 2).sum(axis=1)) / level.w[carry]
+    square = np.empty(len(carry))
+    for s in range(0, len(carry), ROWS):
+        few = slice(s, s + ROWS)
+        square[few] = (level.Lam[carry[few]] ** 2).sum(axis=1)
+    return pairs, np.sqrt(square) / level.w[carry]
 
 
 def strong_parts(base: Level, share: float) -> Ints:

@@ -186,7 +186,7 @@ def solve_top(
         return found
     rough, *tight = level.rough(c, SINGLE)
     single, kind = rough is not level.duals, rough.A.dtype.type
-    given, last = (*tight, rough.A, rough.Lam), rough.Lam.copy()
+    given, last = (*tight, rough.A, rough.Lam), rough.copied()
     t, loss, passes, check = 1.0, np.inf, 0, TURN
     limit = most or max(MAX_PASSES, least, int(MAX_PASSES * CALLS / (1 + level.cost)))
     halfway, extended = np.inf, most is not None

@@ -6,15 +6,18 @@ spanning tree of the components, by Borůvka's rounds.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy.spatial import KDTree
+from scipy.spatial.distance import cdist
 from sklearn.metrics import pairwise_distances_argmin_min
 from sklearn.neighbors import NearestNeighbors
 
 from ..graph import components
 from ..kernels import Samples, is_sparse
 from ..problem import Floats, Ints
-from .neighbors import TREE_DIMENSION, edge_lengths
+from .neighbors import TINY, TREE_DIMENSION, edge_lengths
 
 # Components up to which each one is searched by itself, which is a pass over all samples each. Many
 # more would be as many passes; then log₂(components) searches by bits are taken.
@@ -23,6 +26,11 @@ FEW_COMPONENTS = 64
 # Share of the largest norm by which distances from matrix products, ‖x‖² − 2x·y + ‖y‖², may be off:
 # √(d ε) for d in the thousands. Less may lose the shortest edge, more costs a few comparisons.
 SLACK = 1e-6
+
+
+# Pairs up to which all distances are computed; of more, by blocks and matrix products. Ten times as
+# many hold tens of megabytes; a tenth starts the threads of these products more often.
+FEW_PAIRS = 300_000
 
 
 def joining_edges(X: Samples, labels: Ints, *, precomputed: bool = False) -> Ints:
@@ -42,7 +50,7 @@ def joining_edges(X: Samples, labels: Ints, *, precomputed: bool = False) -> Int
         if dense and pieces.max() < FEW_COMPONENTS:
             largest = np.bincount(labels).argmax()
             searching = np.unique(pieces[labels != largest])
-            found = [_shortest_out(X, squares, pieces == p, labels) for p in searching]
+            found = [_shortest_out(X, squares, pieces, p, labels) for p in searching]
             near, far = np.array(found).T
             length = edge_lengths(X, np.array(found))
         else:
@@ -61,23 +69,23 @@ def joining_edges(X: Samples, labels: Ints, *, precomputed: bool = False) -> Int
     return edges
 
 
-def _shortest_out(X: Floats, squares: Floats, piece: np.ndarray, labels: Ints) -> Ints:
-    """The shortest pair of a sample of ``piece`` and one of another label; ``squares`` are ‖x‖².
+def _shortest_out(X: Floats, squares: Floats, pieces: Ints, piece: int, labels: Ints) -> Ints:
+    """The shortest pair of a sample of a piece and one of another label; ``squares`` are ‖x‖².
 
     Let c and r be the centre and radius of the piece. The pair is no longer than u, found by going
     to and fro between nearest samples while that shortens it (rounding could go in circles); so a
     sample y with ‖y − c‖ > r + u is not in the pair. The same holds with the two sides exchanged.
     """
 
-    def distances(y: Floats) -> Floats:
-        return np.sqrt(np.maximum(squares - 2.0 * (X @ y) + y @ y, 0.0))
+    def distances(y: Floats, rows: Any = slice(None)) -> Floats:
+        return np.sqrt(np.maximum(squares[rows] - 2.0 * (X[rows] @ y) + y @ y, 0.0))
 
-    own = np.flatnonzero(piece)
+    own = np.flatnonzero(pieces == piece)
     rest = np.flatnonzero(labels != labels[own[0]])
     to = distances(X[own].mean(axis=0))
     j, u = int(rest[to[rest].argmin()]), np.inf
     while True:
-        i = int(own[distances(X[j])[own].argmin()])
+        i = int(own[distances(X[j], own).argmin()])
         j = int(rest[distances(X[i])[rest].argmin()])
         now = float(edge_lengths(X, np.array([(i, j)]))[0])
         if now >= u:
@@ -91,11 +99,38 @@ def _shortest_out(X: Floats, squares: Floats, piece: np.ndarray, labels: Ints) -
     if X.shape[1] <= TREE_DIMENSION:
         tree = KDTree(X[own])
         length, found = map(np.asarray, tree.query(X[rest], distance_upper_bound=u * (1 + SLACK)))
+        near = own[np.minimum(found, len(own) - 1)]  # no neighbour within the bound: infinitely far
     else:
-        found, length = pairwise_distances_argmin_min(X[rest], X[own])
+        near, length = _nearest_of_groups(X, own, rest, pieces[rest], u)
     close = np.flatnonzero(length <= length.min() + slack)
-    pairs = np.column_stack([own[found[close]], rest[close]])
+    pairs = np.column_stack([near[close], rest[close]])
     return pairs[edge_lengths(X, pairs).argmin()]
+
+
+def _nearest_of_groups(
+    X: Floats, own: Ints, rest: Ints, groups: Ints, u: float
+) -> tuple[Ints, Floats]:
+    """Nearest of ``own`` and its distance for each of ``rest``; infinity for some beyond u.
+
+    Along a line on which a group lies ahead of ``own``, neither is nearer than it is there.
+    """
+    near, length = np.zeros_like(rest), np.full(len(rest), np.inf)
+    centre = X[own].mean(axis=0)
+    for group in np.unique(groups):
+        some = np.flatnonzero(groups == group)
+        way = X[rest[some]].mean(axis=0) - centre
+        way /= max(float(np.linalg.norm(way)), TINY)
+        here, there = X[own] @ way, X[rest[some]] @ way
+        some = some[there <= here.max() + u]
+        if len(some):
+            few = own[here >= there.min() - u]
+            if len(some) * len(few) <= FEW_PAIRS:
+                D = cdist(X[rest[some]], X[few])
+                found, length[some] = D.argmin(axis=1), D.min(axis=1)
+            else:
+                found, length[some] = pairwise_distances_argmin_min(X[rest[some]], X[few])
+            near[some] = few[found]
+    return near, length
 
 
 def _nearest_foreign(

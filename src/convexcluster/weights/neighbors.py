@@ -292,22 +292,30 @@ def _nearest_manhattan(X: Floats, k: int, jobs: int = 1) -> tuple[Ints, Floats]:
 
 
 def _compared(X: Floats, k: int, jobs: int) -> tuple[Ints, Floats]:
-    """The k nearest of every sample by comparing all pairs, half of them on a second thread."""
-    from ..loops.distances import nearest_rows
+    """The k nearest of every sample by comparing all pairs, half of them on a second thread.
+
+    Rows in the order of a tree make tiles that are close together. Those in the tile of a row show
+    how far its neighbours can be, and tiles beyond that are left out.
+    """
+    from ..loops.distances import TILE, nearest_rows
 
     n, parts = len(X), min(jobs, 2) if len(X) >= THREADED else 1
+    # cells cut in the middle, and not at the median, do not cut through clusters
+    tree = KDTree(X, leafsize=TILE, compact_nodes=False, balanced_tree=False, copy_data=False)
+    order = np.asarray(tree.indices).astype(np.int64)
+    X, back = _plain(X[order]), np.argsort(order)
+    limit = np.full((n, k), np.inf)
+    nearest_rows(X, order, np.full((n, k), n), limit, 0, 0)
 
     def look(part: int) -> tuple[Ints, Floats]:
-        found, length = np.full((n, k), n), np.full((n, k), np.inf)
-        nearest_rows(X, found, length, part, parts)
+        found, length = np.full((n, k), n), np.repeat(limit[:, -1:], k, axis=1)
+        nearest_rows(X, order, found, length, part, parts)
         return found, length
 
     lists = each(look, range(parts), parts)
-    if parts == 1:
-        return lists[0]
-    found, length = (np.hstack(both) for both in zip(*lists))
-    order = np.lexsort((found, length), axis=1)[:, :k]
-    return np.take_along_axis(found, order, axis=1), np.take_along_axis(length, order, axis=1)
+    found, length = (np.hstack(both)[back] for both in zip(*lists))
+    place = np.lexsort((found, length), axis=1)[:, :k]
+    return np.take_along_axis(found, place, axis=1), np.take_along_axis(length, place, axis=1)
 
 
 def _plain(X: Samples) -> Floats:
