@@ -11,11 +11,13 @@ from convexcluster.graph import Graph
 from convexcluster.loops.boundaries import add_unlike, in_levels, join_boundaries, lesser_sides
 from convexcluster.partition import canonical
 from convexcluster.selection.tension import (
+    BESIDE,
     HOLD,
     LEAST,
     PER_DIMENSION,
     SMALL,
     SURE,
+    _counting_steps,
     dimension_of,
     tension,
 )
@@ -232,3 +234,67 @@ def test_of_boundaries_that_do_not_stand_the_longest_held_comes_next(monkeypatch
     found = tension(path, None, 5)
     assert sorted(np.bincount(found.labels(2))) == [10, 190]
     assert found.heights[:2] == pytest.approx(sorted(shares)[::-1])  # as sure as before
+
+
+def test_only_in_the_plane_is_less_enough_beside_a_boundary_that_stands():
+    _, graph, path = cloud(80, 5, 0, apart=8.0)
+    assert tension(path, graph, 5.0).beside == 1.0
+    assert tension(path, graph, 2.0).beside == BESIDE < 1.0
+
+
+def test_background_between_two_clusters_is_no_cluster():
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.normal(size=(120, 10)), rng.normal(size=(120, 10)) + 12.0])
+    X = np.vstack([X, rng.uniform(-10.0, 22.0, size=(40, 10))])
+    model = KernelConvexClustering().fit(X)
+    assert model.n_clusters_ == 2
+    np.testing.assert_array_equal(model.labels_[:240] % 2, np.repeat(model.labels_[[0, 120]], 120))
+
+
+class Fallen(SimpleNamespace):
+    def __len__(self):
+        return len(self.n_clusters)
+
+
+def fallen(n_clusters, spreads):
+    """A path that only says how many clusters and how much spread it has."""
+    n = 12
+    labels = [np.minimum(np.arange(n), k - 1) for k in n_clusters]
+    centers = []
+    for label, share in zip(labels, spreads):
+        A = np.arange(label.max() + 1.0)[:, None]
+        A -= np.bincount(label) @ A / n
+        size = float(np.bincount(label) @ (A**2).sum(axis=1))
+        centers.append(A * np.sqrt(2.0 * share / size) if size > 0 else A)
+    return Fallen(
+        n_clusters=np.array(n_clusters),
+        n_samples=n,
+        gammas=np.arange(1.0, len(n_clusters) + 1.0),
+        masses=np.ones(n),
+        scale=1.0,
+        centers=centers,
+        labels=lambda step: labels[step],
+    )
+
+
+@pytest.mark.parametrize(
+    ("n_clusters", "spreads", "few", "steps"),
+    [
+        # in the plane from half as many groups as samples on, and while more than one is left
+        ([12, 7, 6, 2, 1], [0.1] * 5, True, [2, 3]),
+        # of many features from half the spread on as well, at the first γ already
+        ([12, 11, 10, 2, 1], [0.4] * 5, False, [0, 1, 2, 3]),
+        ([12, 11, 10, 2, 1], [0.9, 0.4, 0.4, 0.4, 0.0], False, [1, 2, 3]),
+        ([12, 11, 10, 9, 1], [0.9, 0.8, 0.7, 0.6, 0.0], False, [4]),  # at least one
+    ],
+)
+def test_gamma_counts_from_where_half_is_gone(n_clusters, spreads, few, steps):
+    assert _counting_steps(fallen(n_clusters, spreads), few).tolist() == steps
+
+
+def test_a_path_of_one_step_has_tensions():
+    X, graph, path = cloud(80, 5, 0, apart=8.0)
+    middle = path.gammas[int(np.argmin(np.abs(path.n_clusters - 2)))]
+    one = solve_path(X, graph.edges, graph.weights, [middle], tol=1e-3)
+    tree = tension(one, graph, 5.0)
+    np.testing.assert_array_equal(tree.labels(2), one.labels(step=0))
