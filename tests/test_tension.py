@@ -74,6 +74,20 @@ def test_of_equal_tensions_the_heavier_boundary_is_joined_first():
     assert pairs[0].tolist() == [1, 2]
 
 
+def test_equal_tensions_are_equal_whatever_rounding_makes_of_them():
+    """Of a complete graph one cluster grows: no two groups of several samples ever meet."""
+    i, j = (np.ascontiguousarray(ends) for ends in np.triu_indices(30, 1))
+    rng = np.random.default_rng(0)
+    tensions = 1.23 * (1.0 + 1e-14 * rng.normal(size=len(i)))
+    pairs, heights = np.empty((29, 2), dtype=np.int64), np.empty(29)
+    join_boundaries(i, j, np.full(len(i), 0.1), tensions, pairs, heights)
+    lesser = np.empty(29)
+    lesser_sides(pairs, np.ones(30), lesser)
+    assert (lesser == 1.0).all()
+    np.testing.assert_allclose(heights, 1.23, rtol=1e-12)
+    assert (np.diff(heights) >= 0).all()
+
+
 def test_unlike_centroids_are_added_to_the_edges_below():
     rng = np.random.default_rng(0)
     A = rng.normal(size=(5, 3))
@@ -298,3 +312,17 @@ def test_a_path_of_one_step_has_tensions():
     one = solve_path(X, graph.edges, graph.weights, [middle], tol=1e-3)
     tree = tension(one, graph, 5.0)
     np.testing.assert_array_equal(tree.labels(2), one.labels(step=0))
+
+
+@pytest.mark.parametrize("n", [40, 60, 300])
+@pytest.mark.parametrize("given", ["rows", "kernel", "distances"])
+def test_samples_that_are_all_equally_far_are_one_cluster(n, given):
+    """Just before they meet all at once, what the solver leaves of their centroids is chance."""
+    options = {
+        "rows": {},
+        "kernel": {"kernel": "precomputed"},
+        "distances": {"metric": "precomputed"},
+    }
+    X = 1.0 - np.eye(n) if given == "distances" else np.eye(n)
+    model = KernelConvexClustering(**options[given]).fit(X)
+    assert (model.n_clusters_, model.selection_.verdict) == (1, "no structure")

@@ -16,6 +16,11 @@ from .clusters import find
 from .compile import njit, run
 from .sweeps import SUMS
 
+# Tensions of no more than so much between them are equal: sums of a million edges round to 1e-12 of
+# what they are, and at a tenth of it the order of equal ones is chance; at 1e3 times of it, some
+# that differ would count as equal.
+TIE = 2.0**-36
+
 
 def join_boundaries(
     tail: Ints, head: Ints, w: Floats, tension: Floats, pairs: Ints, heights: Floats
@@ -49,18 +54,18 @@ def _join(  # type: ignore[no-untyped-def]
             begin[x] = 2 * f + side
             degree[x] += 1
             known[x * n + y] = f
-        queue.append((tension[f], -w[f], np.int64(f), w[f]))
+        queue.append((np.rint(tension[f] / TIE), -w[f], np.int64(f), w[f]))
     heapq.heapify(queue)
     count = 0
     while queue and count < n - 1:
-        height, _, e, size = heapq.heappop(queue)
+        _, _, e, size = heapq.heappop(queue)
         if weight[e] != size:  # handed over, or wider by now
             continue
         i, j = find(root, tail[e]), find(root, head[e])
         if degree[i] < degree[j]:
             i, j = j, i
         pairs[count][0], pairs[count][1] = tail[heaviest[e]], head[heaviest[e]]
-        heights[count] = height
+        heights[count] = max(total[e] / weight[e], heights[count - 1] if count else 0.0)
         count += 1
         root[j] = i
         weight[e] = -1.0
@@ -81,7 +86,8 @@ def _join(  # type: ignore[no-untyped-def]
                     weight[g] += weight[f]
                     total[g] += total[f]
                     weight[f] = -1.0
-                    heapq.heappush(queue, (total[g] / weight[g], -weight[g], g, weight[g]))
+                    key = np.rint(total[g] / weight[g] / TIE)
+                    heapq.heappush(queue, (key, -weight[g], g, weight[g]))
                 else:
                     known[i * n + x] = f
                     known[x * n + i] = f
