@@ -222,3 +222,17 @@ def test_nullable_columns_are_read_in_blocks():
     frame.iloc[4, 1] = pd.NA
     with pytest.raises(ValueError, match="X holds nan in row 4, column 1"):
         fit_large(frame)
+
+
+@pytest.mark.parametrize("weight", [np.full(60, 1.0 + 1.0j), ["a"] * 60])
+def test_weights_that_are_no_real_numbers_are_refused(weight):
+    with pytest.raises(ValueError, match="sample_weight must hold real numbers"):
+        KernelConvexClustering().fit(X, sample_weight=weight)
+
+
+def test_distances_far_beyond_the_bandwidth_are_compared_without_raw_warnings():
+    D = euclidean_distances(X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        model = KernelConvexClustering(metric="precomputed").fit(np.where(D > 5, D, 1e-200 * D))
+    assert np.bincount(model.labels_).tolist() == [30, 30]

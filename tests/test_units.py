@@ -238,3 +238,11 @@ def test_a_kernel_of_the_user_sees_the_numbers_as_they_are():
 def test_scales_that_are_beyond_all_numbers_apart_are_said():
     with pytest.warns(UserWarning, match="is 1e(399|400) times that of feature 0"):
         KernelConvexClustering().fit(X * [1e-200, 1e200])
+
+
+def test_rows_out_of_proportion_to_those_of_the_fit_are_refused():
+    model = KernelConvexClustering().fit(X * 1e-300)
+    for far in (1.0, 1e300):
+        with pytest.raises(ValueError, match="more than 1e150 times those of the fit"):
+            model.predict([[far, 0.0]])
+    assert model.predict(X[:1] * 1e-300) == model.labels_[0]

@@ -46,6 +46,8 @@ def check_sample_weight(sample_weight: ArrayLike | None, n: int) -> Floats:
     if sample_weight is None:
         return np.ones(n)
     check_mask(sample_weight, "sample_weight")
+    if np.asarray(sample_weight).dtype.kind not in "biufO":
+        raise ValueError("sample_weight must hold real numbers")
     weight = np.ascontiguousarray(sample_weight, dtype=np.float64)
     if weight.shape != (n,):
         raise ValueError(f"sample_weight must have shape ({n},), got {weight.shape}")
