@@ -112,9 +112,9 @@ def _check(file: str, raw: Raw, column: Column) -> None:
         )
     if column.kind in ("number", "identifier") and collapses(column.values):
         raise Refusal(
-            f"{name} holds integers beyond 2⁵³ of which several are one floating-point number: leave "
-            f"it out with --drop '{column.name}', name it as --id-column, or as --categorical if "
-            "these are categories"
+            f"{name} holds integers beyond 2⁵³ of which several are one floating-point number: "
+            f"leave it out with --drop '{column.name}', name it as --id-column, or as "
+            "--categorical if these are categories"
         )
     if column.values.dtype.kind == "f" and np.isinf(column.values).any():
         row = int(np.argmax(np.isinf(column.values)))
