@@ -222,12 +222,12 @@ def test_a_landscape_has_the_dimension_that_is_given():
 
 def test_of_equal_density_the_point_nearer_to_its_neighbours_is_the_denser():
     """Two points that are each other's farthest neighbour have one radius."""
-    X = np.random.default_rng(0).normal(size=(120, 2))
-    land = Landscape.of(X, np.ones(120))
+    X = np.random.default_rng(2).normal(size=(300, 2))
+    land = Landscape.of(X, np.ones(300))
     scale = at_scale(land, 8)
     radius, slope, count = plain_reach(land.near, land.lengths, land.masses, 8.0)
-    assert len(np.unique(radius)) < 120
-    order = sorted(range(120), key=lambda i: (radius[i], -slope[i]))
+    assert len(np.unique(radius)) < 300
+    order = sorted(range(300), key=lambda i: (radius[i], -slope[i]))
     uphill, _, _ = plain_climb(land.near, land.lengths, count, order, ranks(np.array(order)))
     np.testing.assert_array_equal(scale.uphill, uphill)
 
@@ -337,7 +337,7 @@ def test_valleys_must_stand_at_the_next_two_scales(monkeypatch):
         return None
 
     module = sys.modules["convexcluster.weights.valleys"]
-    land = Landscape.of(groups((60, 40, 60), 4.0)[0], np.ones(160))
+    land = Landscape.of(np.random.default_rng(0).normal(size=(300, 2)), np.ones(300))
     monkeypatch.setattr(module, "clearest", clearest)
     valleys(land)
     expected = [at_scale(land, size) for size in land.scales]
