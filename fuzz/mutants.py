@@ -49,6 +49,7 @@ KEPT, REACHED = (ROOT / "fuzz" / "out" / f"{name}.jsonl" for name in ("mutants",
 # The tests of each module, or of each module of a folder: what a developer runs after a change.
 FITS = ("proof_fits", "same_answer", "estimators", "units", "coarsen", "aggregates", "links")
 FITS += ("choice", "stages", "valleys", "messages", "metric", "selection", "predict")
+HEIGHTS = ("gaps", "valleys", "tension", "choice", "selection", "same_answer", "links")
 TESTS: dict[str, tuple[str, ...]] = {
     "labels": ("labels", "ward_ties", "selection"),
     "problem": ("problem", "solvers", "oracle", "certificate"),
@@ -67,6 +68,11 @@ TESTS: dict[str, tuple[str, ...]] = {
     ),
     "fit": FITS,
     "stages": FITS,
+    "weights.landscape": HEIGHTS,
+    "weights.gaps": HEIGHTS,
+    "weights.valleys": HEIGHTS,
+    "selection.tension": HEIGHTS,
+    "numerics.boundaries": HEIGHTS,
 }
 
 # Processor seconds: of a test that takes part, of all tests of one mutant, and of a mutant that

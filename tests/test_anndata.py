@@ -171,6 +171,23 @@ def test_some_categories_alone_are_clustered_again(tmp_path):
     assert anndata.read_h5ad(tmp_path / "cells.h5ad").obs["convexcluster_R"].equals(column)
 
 
+def test_observations_without_a_category_stay_without_one(tmp_path):
+    adata = cells()
+    adata.obs["known"] = adata.obs["truth"].where(adata.obs["truth"] != "NK").astype("category")
+    cluster(adata, 2, restrict_to=("known", ["B", "T"]))
+    column = adata.obs["convexcluster_R"]
+    assert column.cat.categories.tolist() == ["B-T,0", "B-T,1"]
+    assert (column.isna() == (adata.obs["truth"] == "NK")).all()
+    adata.write_h5ad(tmp_path / "cells.h5ad")
+
+
+def test_a_representation_of_complex_numbers_is_refused():
+    adata = cells(graph=False)
+    adata.obsm["X_wave"] = adata.obsm["X_pca"] + 1j
+    with pytest.raises(ValueError, match="Complex data not supported"):
+        cluster(adata, use_rep="X_wave")
+
+
 def test_layers_are_written():
     """Further numbers of clusters that would stand, as the choice lists them."""
     from types import SimpleNamespace

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from convexcluster.rows import as_blocks, parse_bytes, plan_fit, write_labels
@@ -128,3 +129,26 @@ def test_coarsening_can_be_refused_or_sized():
     )  # nothing to gain
     with pytest.raises(ValueError, match="max_memory"):
         plan_fit(10, 2, 2, max_memory="lots")
+
+
+def test_names_of_rows_in_a_parquet_file_are_no_column(tmp_path):
+    """pandas writes the index of a filtered frame as a column of numbers."""
+    frame = pd.DataFrame({"a": np.arange(6.0), "b": np.arange(6) % 2})
+    frame[frame["b"] == 0].to_parquet(tmp_path / "part.parquet")
+    blocks = as_blocks(tmp_path / "part.parquet")
+    assert blocks.width == 2
+    np.testing.assert_array_equal(blocks.read(0), [[0.0, 0.0], [2.0, 0.0], [4.0, 0.0]])
+
+
+def test_files_of_one_folder_have_the_same_columns(tmp_path):
+    for name, columns in (("a", ["x", "y"]), ("b", ["y", "x"])):
+        pd.DataFrame(np.eye(2), columns=columns).to_parquet(tmp_path / f"{name}.parquet")
+    with pytest.raises(ValueError, match=r"b.parquet has the columns \['y', 'x'\], others have"):
+        as_blocks(tmp_path)
+
+
+def test_a_column_without_numbers_is_named_in_a_parquet_file(tmp_path):
+    frame = pd.DataFrame({"a": [1.0, 2.0], "c": pd.date_range("2020", periods=2)})
+    frame.to_parquet(tmp_path / "dates.parquet")
+    with pytest.raises(ValueError, match="column 'c' is a date"):
+        as_blocks(tmp_path / "dates.parquet").read(0)

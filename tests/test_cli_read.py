@@ -228,3 +228,15 @@ def test_a_models_columns_are_found_by_name(tmp_path):
     np.testing.assert_array_equal(found.X, [[2.0, 1.0]])
     with pytest.raises(Refusal, match="fitted on a column 'c'"):
         read(Input(file), like=Remembered(("a", "c")))
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "npy"])
+def test_integers_that_double_precision_cannot_tell_apart_are_refused(tmp_path, ending):
+    values = 2**60 + np.random.default_rng(0).integers(0, 50, (40, 2))
+    file, frame = tmp_path / f"ids.{ending}", pd.DataFrame(values, columns=["x0", "x1"])
+    if ending == "npy":
+        np.save(file, values)
+    else:
+        frame.to_csv(file, index=False) if ending == "csv" else frame.to_parquet(file)
+    with pytest.raises(Refusal, match=r"column 'x0' holds integers beyond 2⁵³ .* --drop 'x0'"):
+        read(Input(str(file)))

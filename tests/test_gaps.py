@@ -7,8 +7,9 @@ from scipy.spatial.distance import cdist, squareform
 
 from convexcluster import KernelConvexClustering
 from convexcluster.numerics.boundaries import Boundaries
+from convexcluster.numerics.linkage import join
 from convexcluster.weights import Gaps, Landscape, find_gaps
-from convexcluster.weights.gaps import LEVEL, RANKS, meetings
+from convexcluster.weights.gaps import LEVEL, RANKS, _walkable, meetings
 
 NONE = np.empty((0, 2), dtype=np.int64)
 
@@ -53,6 +54,21 @@ def test_a_height_is_the_rank_over_its_level():
     rank, level = rank_across(X, y), LEVEL * np.log2(len(X))
     # the dimension around a gap is from 1 to 2
     assert rank / level <= found.heights[0] <= 2.0 * rank / level
+
+
+def test_the_level_of_a_gap_depends_neither_on_its_sides_nor_on_gaps_inside_them():
+    """Three strips, of which two are hardly apart: their gap fails, and raises no other."""
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1, 2], 80)
+    X = rng.uniform(size=(240, 2)) * [10, 1] + np.outer(np.array([0.0, 1.7, 5.2])[y], [0, 1])
+    land = Landscape.of(X, np.ones(240))
+    level = LEVEL * np.log2(240)
+    _, ranks = meetings(land, y, 0)
+    assert 0.5 * level < ranks[0] < level < ranks[1]  # the first is looked at, and fails
+    found = find_gaps(land, 8.0)
+    assert np.bincount(found.parts).tolist() == [160, 80]
+    dimension = _walkable(land, found.ends, ranks[1:])
+    np.testing.assert_allclose(found.heights, ranks[1:] * dimension / level, rtol=1e-12)
 
 
 def test_units_and_the_order_of_the_rows_do_not_matter():
@@ -121,6 +137,19 @@ def test_a_parted_tree_is_itself_inside_parts_and_the_gaps_between_them(seed):
     for c in range(n):
         closure = np.minimum(closure, np.maximum(closure[:, [c]], closure[[c], :]))
     np.testing.assert_allclose(found, closure)
+
+
+def test_sides_that_meet_in_another_part_only_are_joined_by_neighbours():
+    """A chain whose ends are one part and whose middle is another."""
+    steps = np.array([[0, 1], [1, 2]])
+    tree = Boundaries(join(steps, np.array([0.5, 0.8]), 3), "valleys", edges=steps)
+    gaps = Gaps(np.array([0, 1, 0]), np.array([[0, 1]]), np.array([2.0]), np.array([[0, 2]]))
+    heights = squareform(cophenet(gaps.beside(tree).linkage))
+    assert heights[0, 2] == 0.0
+    assert heights[0, 1] == heights[1, 2] == 2.0
+    # a tree that does not say over which points its sides meet: they meet as high as in the tree
+    unknown = Boundaries(tree.linkage, "valleys")
+    assert squareform(cophenet(gaps.beside(unknown).linkage))[0, 2] == 0.8
 
 
 def test_no_gaps_leave_boundaries_as_they_are():

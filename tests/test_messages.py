@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from scipy import sparse
 from sklearn.datasets import make_blobs, make_moons
 from sklearn.metrics.pairwise import euclidean_distances, rbf_kernel
 
 from convexcluster import KernelConvexClustering
+from convexcluster.out_of_core import fit_large
 from convexcluster.points.scales import ScaleWarning
 
 X, y = make_blobs([30, 30], 2, centers=[[0, 0], [10, 0]], random_state=0)
@@ -150,3 +153,86 @@ def test_angles_are_compared_without_raw_warnings():
 def test_two_rows_are_one_cluster_with_a_reason():
     model = KernelConvexClustering().fit([[0.0], [1e6]])
     assert (model.n_clusters_, model.selection_.verdict) == (1, "no structure")
+
+
+# What is no table of numbers, with the sentence of a fit, and that of rows read in blocks
+NO_TABLE = {
+    "complex numbers": (X + 1j, "Complex data not supported"),
+    "a complex column": (pd.DataFrame({"a": X[:, 0], "c": 1j}), "column 'c' holds complex numbers"),
+    "dates": (np.array(pd.date_range("2020", periods=60))[:, None], "column 0 is a date"),
+    "a column of text": (pd.DataFrame(X).assign(c="u"), "column 'c' is text"),
+    "numbers that collapse": (2**60 + np.arange(60)[:, None], "column 0 holds integers beyond"),
+    "a mask": (np.ma.masked_array(X, np.arange(120).reshape(60, 2) == 7), "masked in row 3, col"),
+}
+
+
+@pytest.mark.parametrize("kind", NO_TABLE)
+@pytest.mark.parametrize("entry", ["fit", "predict", "rows in blocks"])
+def test_what_holds_no_real_numbers_is_refused_by_every_entry(kind, entry):
+    """Imaginary parts, masks and types went unseen where rows are read in blocks."""
+    table, sentence = NO_TABLE[kind]
+    if entry == "fit":
+        refuses = KernelConvexClustering().fit
+    elif entry == "predict":
+        refuses = KernelConvexClustering(1).fit(np.zeros((3, table.shape[1]))).predict
+    else:
+        refuses = fit_large
+    with pytest.raises(ValueError, match=sentence) as told:
+        refuses(table)
+    assert "\n" not in str(told.value)
+
+
+@pytest.mark.parametrize(
+    "given", [(row for row in X), {"a": 1.0}, {1.0, 2.0}, "data.csv", Path("data.csv")]
+)
+def test_what_holds_no_rows_is_named(given):
+    with pytest.raises(TypeError, match=rf"X is a {type(given).__name__}: pass an array"):
+        KernelConvexClustering().fit(given)
+
+
+def test_rows_that_are_not_there_yet_and_named_fields_are_refused():
+    frame = pl.DataFrame({"a": X[:, 0], "b": X[:, 1]})
+    with pytest.raises(TypeError, match=r"pass X.collect\(\)"):
+        KernelConvexClustering().fit(frame.lazy())
+    with pytest.raises(TypeError, match="named fields"):
+        KernelConvexClustering().fit(pd.DataFrame(X).to_records())
+
+
+def test_a_mask_that_hides_nothing_and_weights_that_hide_something():
+    plain = KernelConvexClustering().fit(X)
+    masked = KernelConvexClustering().fit(np.ma.masked_array(X, np.zeros_like(X, dtype=bool)))
+    np.testing.assert_array_equal(masked.labels_, plain.labels_)
+    with pytest.raises(ValueError, match="sample_weight is masked in row 5"):
+        KernelConvexClustering().fit(X, sample_weight=np.ma.masked_equal(np.arange(60.0), 5.0))
+
+
+def test_no_rows_at_all_are_refused_where_they_are_read_in_blocks():
+    with pytest.raises(ValueError, match="no samples"):
+        fit_large(X[:0])
+
+
+def test_sparse_rows_are_read_in_blocks():
+    found = fit_large(sparse.coo_array(X))
+    np.testing.assert_array_equal(found.predict(sparse.csr_array(X)), fit_large(X).predict(X))
+
+
+def test_nullable_columns_are_read_in_blocks():
+    frame = pd.DataFrame(X).astype("Float64")
+    np.testing.assert_array_equal(fit_large(frame).predict(frame), fit_large(X).predict(X))
+    frame.iloc[4, 1] = pd.NA
+    with pytest.raises(ValueError, match="X holds nan in row 4, column 1"):
+        fit_large(frame)
+
+
+@pytest.mark.parametrize("weight", [np.full(60, 1.0 + 1.0j), ["a"] * 60])
+def test_weights_that_are_no_real_numbers_are_refused(weight):
+    with pytest.raises(ValueError, match="sample_weight must hold real numbers"):
+        KernelConvexClustering().fit(X, sample_weight=weight)
+
+
+def test_distances_far_beyond_the_bandwidth_are_compared_without_raw_warnings():
+    D = euclidean_distances(X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        model = KernelConvexClustering(metric="precomputed").fit(np.where(D > 5, D, 1e-200 * D))
+    assert np.bincount(model.labels_).tolist() == [30, 30]

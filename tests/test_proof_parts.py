@@ -13,11 +13,12 @@ from convexcluster import Problem
 from convexcluster.certificate import Certificate, certify, recovery
 from convexcluster.certificate.claims import Claim, claimed, prove_labels, whole_at
 from convexcluster.certificate.cores import _distinct, core_of
-from convexcluster.certificate.explicit import hold
+from convexcluster.certificate.explicit import _measured, hold
 from convexcluster.certificate.flows import _bottleneck, absorbable, electrical, route
 from convexcluster.certificate.margins import Robustness, _loads, _moves, _part, _radii, reach
 from convexcluster.certificate.partition import certify_partition
 from convexcluster.certificate.proof import OWN, Proof, _majorised
+from convexcluster.certificate.ranges import _cells
 from convexcluster.certificate.reduced import dense_newton, newton
 from convexcluster.certificate.space import Space, _neighbours, layout
 from convexcluster.graph import Graph, incidence
@@ -306,10 +307,30 @@ def test_what_a_cluster_absorbs_is_bounded_by_its_flow():
     assert absorbable(np.array([[0, 1], [1, 2]]), np.array([1.0, 0.0]), 3) == 0.0
 
 
+def test_what_a_flow_misses_is_its_length_and_its_energy_by_the_masses(ring):
+    """Of a flow that is nothing the whole demand is missed."""
+    own = ring.proof.insides[1]
+    b = np.random.default_rng(0).normal(size=(own.n, 2))
+    found = _measured(own, np.ones(len(own.edges)), b, 0.0, np.zeros((len(own.edges), 2)))
+    assert found.missing == pytest.approx(OWN * np.linalg.norm(b), rel=1e-9)
+    energy = (b**2 / own.masses[:, None]).sum()
+    assert found.energy == pytest.approx(OWN * energy, rel=1e-9)
+    assert found.missing >= np.linalg.norm(b)
+
+
+def test_cells_as_cuts_are_their_samples(ring):
+    for own in ring.proof.insides:
+        sides = _cells(own)
+        found = np.concatenate([sides.members(g) for g in range(len(own.starts) - 1)])
+        assert sorted(found) == sorted(own.samples)
+        np.testing.assert_array_equal(sides.members(0), own.samples[: own.starts[1]])
+
+
 def test_labels_that_are_not_connected_are_refuted_by_name():
     problem = Problem.of([[0.0], [1.0], [2.0], [9.0]], [[0, 1], [1, 2], [2, 3]], np.ones(3))
     found = recovery(problem, [0, 1, 1, 0])
     assert found.status == "refuted: the cluster of sample 0 is not connected in the graph"
+    assert found.necessary == (np.inf, 0.0)  # no γ at all
     found = recovery(problem, [0, 1, 0, 1])
     assert "the cluster of sample 0 is not connected" in found.blocking
 

@@ -7,6 +7,7 @@ import os
 import pytest
 
 from convexcluster.storage import Container, replacing
+from convexcluster.storage.atomic import check_writable
 
 
 @pytest.fixture
@@ -57,3 +58,15 @@ def test_a_file_of_another_kind_is_refused_by_name(tmp_path):
     Container("list of numbers", 1).write(tmp_path / "f", {"x": 1})
     with pytest.raises(ValueError, match="holds 'list of numbers', not a recipe"):
         Container("recipe", 1).read(tmp_path / "f")
+
+
+def test_an_error_names_the_file_that_was_asked_for(tmp_path):
+    with pytest.raises(FileNotFoundError) as missing, replacing(tmp_path / "none" / "f"):
+        pass
+    assert str(missing.value).endswith(f"'{tmp_path / 'none' / 'f'}'")
+    with pytest.raises(FileNotFoundError, match=r"none/f'$"):
+        check_writable(tmp_path / "none" / "f")
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(IsADirectoryError, match=r"/folder'$"), replacing(tmp_path / "folder"):
+        pass
+    assert [f.name for f in tmp_path.iterdir()] == ["folder"]

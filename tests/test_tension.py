@@ -1,5 +1,6 @@
 """Tension of the path: loops against plain twins, its levels, and samples without clusters."""
 
+import sys
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,15 +12,21 @@ from convexcluster.graph import Graph
 from convexcluster.loops.boundaries import add_unlike, in_levels, join_boundaries, lesser_sides
 from convexcluster.partition import canonical
 from convexcluster.selection.tension import (
+    BESIDE,
     HOLD,
     LEAST,
     PER_DIMENSION,
     SMALL,
     SURE,
+    _counting_steps,
+    _excess,
+    _joined_background,
     dimension_of,
     tension,
 )
 from convexcluster.weights import automatic_graph
+
+MODULE = sys.modules["convexcluster.selection.tension"]
 
 
 def random_graph(n, seed):
@@ -70,6 +77,20 @@ def test_of_equal_tensions_the_heavier_boundary_is_joined_first():
     pairs, heights = np.empty((2, 2), dtype=np.int64), np.empty(2)
     join_boundaries(tail, head, np.array([1.0, 3.0]), np.ones(2), pairs, heights)
     assert pairs[0].tolist() == [1, 2]
+
+
+def test_equal_tensions_are_equal_whatever_rounding_makes_of_them():
+    """Of a complete graph one cluster grows: no two groups of several samples ever meet."""
+    i, j = (np.ascontiguousarray(ends) for ends in np.triu_indices(30, 1))
+    rng = np.random.default_rng(0)
+    tensions = 1.23 * (1.0 + 1e-14 * rng.normal(size=len(i)))
+    pairs, heights = np.empty((29, 2), dtype=np.int64), np.empty(29)
+    join_boundaries(i, j, np.full(len(i), 0.1), tensions, pairs, heights)
+    lesser = np.empty(29)
+    lesser_sides(pairs, np.ones(30), lesser)
+    assert (lesser == 1.0).all()
+    np.testing.assert_allclose(heights, 1.23, rtol=1e-12)
+    assert (np.diff(heights) >= 0).all()
 
 
 def test_unlike_centroids_are_added_to_the_edges_below():
@@ -219,16 +240,163 @@ def test_the_dimension_does_not_depend_on_units(size):
 
 def test_of_boundaries_that_do_not_stand_the_longest_held_comes_next(monkeypatch):
     """A side of ten samples is below its level by more, and yet it is held apart for longer."""
-    import sys
-
-    module = sys.modules["convexcluster.selection.tension"]
     sizes = [100, 90, 10]
     atoms = np.repeat(np.arange(3), sizes)
     pairs, heights = np.array([[0, 1], [1, 2]]), np.array([0.5, 0.6])
     shares = heights / (HOLD + SMALL / np.array([90.0, 10.0]))
     assert shares[0] > shares[1]
-    monkeypatch.setattr(module, "_merges", lambda *_: (atoms, pairs, heights, heights))
+    monkeypatch.setattr(MODULE, "_merges", lambda *_: (atoms, pairs, heights, heights))
     path = SimpleNamespace(masses=np.ones(200), complete=True)
     found = tension(path, None, 5)
     assert sorted(np.bincount(found.labels(2))) == [10, 190]
     assert found.heights[:2] == pytest.approx(sorted(shares)[::-1])  # as sure as before
+
+
+def test_only_in_the_plane_is_less_enough_beside_a_boundary_that_stands():
+    _, graph, path = cloud(80, 5, 0, apart=8.0)
+    assert tension(path, graph, 5.0).beside == 1.0
+    assert tension(path, graph, 2.0).beside == BESIDE < 1.0
+
+
+def test_background_between_two_clusters_is_no_cluster():
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.normal(size=(120, 10)), rng.normal(size=(120, 10)) + 12.0])
+    X = np.vstack([X, rng.uniform(-10.0, 22.0, size=(40, 10))])
+    model = KernelConvexClustering().fit(X)
+    assert model.n_clusters_ == 2
+    np.testing.assert_array_equal(model.labels_[:240] % 2, np.repeat(model.labels_[[0, 120]], 120))
+
+
+class Fallen(SimpleNamespace):
+    def __len__(self):
+        return len(self.n_clusters)
+
+
+def fallen(n_clusters, spreads):
+    """A path that only says how many clusters and how much spread it has."""
+    n = 12
+    labels = [np.minimum(np.arange(n), k - 1) for k in n_clusters]
+    centers = []
+    for label, share in zip(labels, spreads):
+        A = np.arange(label.max() + 1.0)[:, None]
+        A -= np.bincount(label) @ A / n
+        size = float(np.bincount(label) @ (A**2).sum(axis=1))
+        centers.append(A * np.sqrt(2.0 * share / size) if size > 0 else A)
+    return Fallen(
+        n_clusters=np.array(n_clusters),
+        n_samples=n,
+        gammas=np.arange(1.0, len(n_clusters) + 1.0),
+        masses=np.ones(n),
+        scale=1.0,
+        centers=centers,
+        labels=lambda step: labels[step],
+    )
+
+
+@pytest.mark.parametrize(
+    ("n_clusters", "spreads", "few", "steps"),
+    [
+        # in the plane from half as many groups as samples on, and while more than one is left
+        ([12, 7, 6, 2, 1], [0.1] * 5, True, [2, 3]),
+        # of many features from half the spread on as well, at the first γ already
+        ([12, 11, 10, 2, 1], [0.4] * 5, False, [0, 1, 2, 3]),
+        ([12, 11, 10, 2, 1], [0.9, 0.4, 0.4, 0.4, 0.0], False, [1, 2, 3]),
+        ([12, 11, 10, 9, 1], [0.9, 0.8, 0.7, 0.6, 0.0], False, [4]),  # at least one
+    ],
+)
+def test_gamma_counts_from_where_half_is_gone(n_clusters, spreads, few, steps):
+    assert _counting_steps(fallen(n_clusters, spreads), few).tolist() == steps
+
+
+def test_a_path_of_one_step_has_tensions():
+    X, graph, path = cloud(80, 5, 0, apart=8.0)
+    middle = path.gammas[int(np.argmin(np.abs(path.n_clusters - 2)))]
+    one = solve_path(X, graph.edges, graph.weights, [middle], tol=1e-3)
+    tree = tension(one, graph, 5.0)
+    np.testing.assert_array_equal(tree.labels(2), one.labels(step=0))
+
+
+@pytest.mark.parametrize("n", [40, 60, 300])
+@pytest.mark.parametrize("given", ["rows", "kernel", "distances"])
+def test_samples_that_are_all_equally_far_are_one_cluster(n, given):
+    """Just before they meet all at once, what the solver leaves of their centroids is chance."""
+    options = {
+        "rows": {},
+        "kernel": {"kernel": "precomputed"},
+        "distances": {"metric": "precomputed"},
+    }
+    X = 1.0 - np.eye(n) if given == "distances" else np.eye(n)
+    model = KernelConvexClustering(**options[given]).fit(X)
+    assert (model.n_clusters_, model.selection_.verdict) == (1, "no structure")
+
+
+def test_the_dimension_is_that_of_its_formula():
+    X = np.random.default_rng(0).normal(size=(30, 4)) * [5.0, 2.0, 1.0, 0.1]
+    for rows in (X, X[:3]):  # more rows than columns, and fewer
+        values = np.linalg.eigvalsh(np.cov(rows.T))
+        assert dimension_of(rows) == pytest.approx(values.sum() ** 2 / (values**2).sum(), rel=1e-5)
+
+
+@pytest.mark.parametrize("d", [1.0, 2.0, 5.0])
+def test_how_far_the_surest_boundary_is_above_what_noise_has(d):
+    pairs, heights = np.array([[0, 1], [1, 2], [2, 3]]), np.array([0.9, 1.5, 9.0])
+    mass, lesser = np.array([30.0, 20.0, 10.0, 7.0]), np.array([20.0, 10.0])
+    at_least = max(d, 2.0)
+    level = SURE + PER_DIMENSION / at_least
+    pull = heights[:2] + (0.5 - 1.0 / at_least) * np.log(2.0 * lesser / 67.0)
+    above, found = _excess(pairs, heights, mass, d, 8.0)  # a side of seven is no cluster
+    assert found == level
+    assert above == pytest.approx(pull.max() - level)
+
+
+def test_no_boundary_stands_where_none_is_above_what_noise_has(monkeypatch):
+    """Two sides of a hundred, above the level of boundaries: there is structure if d is large."""
+    atoms, one = np.repeat([0, 1], 100), np.array([1.0])
+    monkeypatch.setattr(MODULE, "_merges", lambda *_: (atoms, np.array([[0, 1]]), one, one))
+    path = SimpleNamespace(masses=np.ones(200), complete=True)
+    assert 1.0 / (HOLD + SMALL / 100) > 1.0
+    assert SURE + PER_DIMENSION / 100 < 1.0 < SURE + PER_DIMENSION / 5
+    assert tension(path, None, 5).count == 1
+    assert tension(path, None, 5).heights[0] == 1.0
+    assert tension(path, None, 5, 100.0).count == 2
+    assert tension(path, None, 100).count == 2
+
+
+def test_background_joins_the_cluster_from_which_it_is_least_apart():
+    """Two clusters of close samples, and sparse ones between them."""
+    edges = np.array([[0, 1], [1, 2], [2, 3], [3, 4], [4, 5], [5, 6]])
+    lengths = np.array([1.0, 8.0, 10.0, 10.0, 9.0, 1.0])
+    share = np.array([0.5, 0.5, 0.6, 1.0, 1.2, 1.5])
+    pairs = edges[[0, 5, 2, 3, 4, 1]]
+    graph = Graph(edges, np.ones(6))
+    found = _joined_background(np.arange(7), pairs, share, graph, lengths)
+    assert found.tolist() == [0.5, 0.5, 0.0, 0.0, 0.0, 1.5]  # inside the background as well
+    # one cluster beside it: it is a cluster itself
+    near = _joined_background(
+        np.arange(5),
+        pairs[[0, 2, 3, 5]],
+        share[[0, 2, 3, 5]],
+        *(Graph(edges[:4], np.ones(4)), lengths[:4]),
+    )
+    assert near.tolist() == [0.5, 0.6, 1.0, 1.5]
+    # as dense as they are, or denser at its border than inside: no background
+    for others in ([1.0, 1.2, 1.2, 1.2, 1.2, 1.0], [1.0, 12.0, 10.0, 10.0, 12.0, 1.0]):
+        same = _joined_background(np.arange(7), pairs, share, graph, np.array(others))
+        assert same.tolist() == share.tolist()
+
+
+def test_lengths_of_edges_count_beyond_three_features_only():
+    _, graph, path = cloud(80, 5, 0, apart=8.0)
+    lengths = np.where(np.arange(len(graph.edges)) % 2, 1.0, 50.0)
+    plane, lengthy = (tension(path, graph, 3.0, lengths=given) for given in (None, lengths))
+    np.testing.assert_array_equal(plane.linkage, lengthy.linkage)
+    assert plane.beside == BESIDE
+
+
+def test_a_centroid_at_the_mean_of_all_is_unlike_all_others():
+    Z = np.repeat([[-9.0], [0.0], [9.0]], 10, axis=0) + np.tile(np.linspace(-1, 1, 10), 3)[:, None]
+    edges = np.array([[i, i + 1] for i in range(29)])
+    path = solve_path(Z, edges, np.where(np.arange(29) % 10 == 9, 0.1, 1.0))
+    tree = tension(path, Graph(edges, np.where(np.arange(29) % 10 == 9, 0.1, 1.0)), 5)
+    assert np.isfinite(tree.linkage).all()
+    assert np.bincount(tree.labels(3)).tolist() == [10, 10, 10]

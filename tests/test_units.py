@@ -181,3 +181,68 @@ def test_rows_elsewhere_and_searches_say_that_rows_must_be_scaled():
         fit_large(X * 1e-300)
     with pytest.raises(ValueError, match=r"numbers up to 1e-299, .* scale X"):
         tune(X * 1e-300)
+
+
+def p_values(n=30):
+    """Rows of which most are too small for squares, beside ordinary ones."""
+    tiny = X * 1e-200
+    return {
+        "one far": np.vstack([tiny, [[1.0, 0.0]]]),
+        "two of a kind": np.vstack([tiny, np.tile([1.0, 0.0], (n, 1))]),
+        "beside a yes or no": np.column_stack([np.arange(60) % 2, np.abs(tiny[:, 0])]),
+        "beyond the range": np.vstack([X, [[1e200, 0.0], [-1e200, 0.0]]]),
+    }
+
+
+@pytest.mark.parametrize("kind", list(p_values()))
+@pytest.mark.parametrize("entry", ["kernel", "linear", "sparse"])
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_numbers_whose_squares_are_zero_count_as_zero(kind, entry):
+    """Before, rows at distance 0 of each other were five clusters, "structure"."""
+    rows = p_values()[kind]
+    zeros = np.where(np.abs(rows) < 1e-160 * np.abs(rows).max(), 0.0, rows)
+    make = ConvexClustering if entry == "linear" else KernelConvexClustering
+    if entry == "sparse":
+        rows, zeros = sparse.csr_array(rows), sparse.csr_array(zeros)
+    for k in (None, 2):
+        model, plain = make(k).fit(rows), make(k).fit(zeros)
+        np.testing.assert_array_equal(model.labels_, plain.labels_)
+        assert model.selection_.verdict == plain.selection_.verdict
+        assert model.certificate_.partition == plain.certificate_.partition
+        np.testing.assert_array_equal(model.predict(rows), model.labels_)
+
+
+def test_rows_beside_tiny_ones_keep_their_digits(tmp_path):
+    rows = np.vstack([X, [[1e-200, 3e-120]]])
+    model, plain = KernelConvexClustering().fit(rows), KernelConvexClustering()
+    plain.fit(np.vstack([X, [[0.0, 3e-120]]]))
+    np.testing.assert_array_equal(model.labels_, plain.labels_)
+    assert model.gamma_ == plain.gamma_
+    assert model.recovery().sufficient == plain.recovery().sufficient
+    model.save(tmp_path / "model")
+    np.testing.assert_array_equal(load(tmp_path / "model").predict(rows), model.labels_)
+
+
+def test_a_kernel_of_the_user_sees_the_numbers_as_they_are():
+    seen = []
+
+    def kernel(A, B):
+        seen.append(np.abs(A).min())
+        return np.exp(-np.abs(np.log(A[:, None, 0] / B[None, :, 0])))
+
+    rows = np.array([[1e-200], [2e-200], [1.0], [2.0]])
+    KernelConvexClustering(2, kernel=kernel).fit(rows)
+    assert min(seen) == 1e-200
+
+
+def test_scales_that_are_beyond_all_numbers_apart_are_said():
+    with pytest.warns(UserWarning, match="is 1e(399|400) times that of feature 0"):
+        KernelConvexClustering().fit(X * [1e-200, 1e200])
+
+
+def test_rows_out_of_proportion_to_those_of_the_fit_are_refused():
+    model = KernelConvexClustering().fit(X * 1e-300)
+    for far in (1.0, 1e300):
+        with pytest.raises(ValueError, match="more than 1e150 times those of the fit"):
+            model.predict([[far, 0.0]])
+    assert model.predict(X[:1] * 1e-300) == model.labels_[0]

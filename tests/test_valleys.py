@@ -1,6 +1,8 @@
 """Valleys of the density: loops against plain twins, and what no harmless change may alter."""
 
+import sys
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,7 +17,7 @@ from convexcluster.loops.valleys import between, climb, judge, reach, sides, smo
 from convexcluster.numerics.boundaries import Boundaries
 from convexcluster.numerics.linkage import cut, join
 from convexcluster.partition import canonical, ranks
-from convexcluster.weights.landscape import Landscape
+from convexcluster.weights.landscape import BEYOND, PLACES, Landscape
 from convexcluster.weights.valleys import (
     ACROSS,
     CLIMB,
@@ -23,6 +25,7 @@ from convexcluster.weights.valleys import (
     LEAST,
     agree,
     at_scale,
+    clearest,
     several,
     valleys,
     with_valleys,
@@ -174,6 +177,61 @@ def test_sides_and_heights_between_modes_equal_cuts_of_the_tree(seed):
         assert height == (0.0 if i == j else heights[joined[0] - 1])
 
 
+def plain_walkable(X, masses, size, saddle, count):
+    """Dimension from a scale to ``BEYOND`` times it, at the saddle and among its neighbours."""
+    D = cdist(X, X)
+    near = np.argsort(D, axis=1, kind="stable")
+    beyond = min(BEYOND * size, len(X) // 2)
+    slopes = []
+    for i in [saddle, *(near[saddle, max(1, count * t // PLACES)] for t in range(1, PLACES + 1))]:
+        ball = near[i, : beyond + 1]
+        mass = masses[ball].sum() - 1.0
+        grown = np.log(D[i, ball[-1]] / D[i, near[i, size]])
+        slopes.append(grown / np.log(mass / size))
+    return np.clip(1.0 / np.mean(slopes), 1.0, 2.0)
+
+
+# Lists of 25 neighbours: 24 are looked up, 50 are searched for, and 52 of 100 are too many.
+@pytest.mark.parametrize(("size", "columns"), [(3, 24), (8, 50), (25, 50), (26, 52)])
+@pytest.mark.parametrize("width", [0.0, 0.3, 1.0, 1.7])
+def test_the_dimension_around_saddles_equals_its_definition(size, columns, width):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(100, 3)) * [3.0, width, max(0.0, width - 1.0)]
+    masses = rng.integers(1, 3, 100).astype(float)
+    land = Landscape.of(X, masses)
+    saddles, asked = np.array([5, 60, 99]), np.array([True, False, True])
+    radius = np.log(np.sort(cdist(X, X), axis=1)[:, size])
+    count = np.full(100, min(size, 20))
+    found = land.walkable(size, radius, count, saddles, asked)
+    assert land.near.shape[1] == 25
+    assert found[1] == 2.0
+    if columns > 50:
+        assert (found == 2.0).all()
+        return
+    plain = [plain_walkable(X, land.masses, size, i, min(size, 20)) for i in (5, 99)]
+    np.testing.assert_allclose(found[asked], plain, rtol=1e-9)
+    assert (land.walkable(size, radius, count, saddles, ~asked)[asked] == 2.0).all()
+
+
+def test_a_landscape_has_the_dimension_that_is_given():
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    assert Landscape.of(X, np.ones(40)).dimension == 2.0
+    land = Landscape.of(cdist(X, X), np.ones(40), metric="precomputed", dimension=2.0)
+    assert land.dimension == 2.0
+
+
+def test_of_equal_density_the_point_nearer_to_its_neighbours_is_the_denser():
+    """Two points that are each other's farthest neighbour have one radius."""
+    X = np.random.default_rng(2).normal(size=(300, 2))
+    land = Landscape.of(X, np.ones(300))
+    scale = at_scale(land, 8)
+    radius, slope, count = plain_reach(land.near, land.lengths, land.masses, 8.0)
+    assert len(np.unique(radius)) < 300
+    order = sorted(range(300), key=lambda i: (radius[i], -slope[i]))
+    uphill, _, _ = plain_climb(land.near, land.lengths, count, order, ranks(np.array(order)))
+    np.testing.assert_array_equal(scale.uphill, uphill)
+
+
 # The depth of a valley
 
 
@@ -259,6 +317,49 @@ def test_the_level_of_many_is_the_law_of_chance_peaks(alone):
         found = replace(scale, heights=heights).together()
         assert found.heights == pytest.approx(heights / (level if stand else 1.0))
         assert (found.heights > 1).sum() == alone + (3 if stand else 0)
+
+
+def test_where_hardly_a_mode_of_chance_has_place_the_level_is_that_of_two():
+    scale = at_scale(Landscape.of(touching(3, 3.5, 1_000, 1)[0], np.ones(1_000)), 45)
+    heights = np.array([0.1, 0.6, 0.6, 0.6])
+    # √(1 − log 3/log m) < ½ for m ≤ 2, so that the level is ½; log m = 0 would have none
+    few, none = (replace(scale, heights=heights, places=m).together() for m in (2.0, 1.0))
+    np.testing.assert_array_equal(few.heights, heights / 0.5)
+    np.testing.assert_array_equal(none.heights, few.heights)
+
+
+def test_valleys_must_stand_at_the_next_two_scales(monkeypatch):
+    """At those, and neither at the next but two nor at a finer one."""
+    seen = []
+
+    def clearest(scales, n_clusters=None):
+        seen.append([scale.heights for scale in scales])
+        return None
+
+    module = sys.modules["convexcluster.weights.valleys"]
+    land = Landscape.of(np.random.default_rng(0).normal(size=(300, 2)), np.ones(300))
+    monkeypatch.setattr(module, "clearest", clearest)
+    valleys(land)
+    expected = [at_scale(land, size) for size in land.scales]
+    for t in range(len(expected)):
+        for coarser in expected[t + 1 : t + 3]:  # finer ones first: those are as they were
+            expected[t] = expected[t].confirmed(coarser)
+    assert len(expected) > 4
+    for found, plain in zip(seen[0], expected):
+        np.testing.assert_array_equal(found, plain.heights)
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_told_a_number_a_scale_that_shows_just_as_many_is_preferred(k):
+    """The other scale shows the boundary more clearly, and others as clearly beside it."""
+    exact, other = chain(*[2.0] * (k - 1), *[0.1] * 4), chain(*[9.0] * (k + 1), *[0.1] * 2)
+    assert (exact.count, other.count) == (k, k + 2)
+
+    def scale(tree):
+        return SimpleNamespace(linkage=tree.linkage, boundaries=tree)
+
+    for scales in ([exact, other], [other, exact]):
+        assert clearest([scale(tree) for tree in scales], k) is exact
 
 
 def chain(*heights):
@@ -369,6 +470,14 @@ def test_edges_across_valleys_are_weak_and_climbs_are_added():
     weak = with_valleys(graph, tree, np.array([0, 0, 1, 0]), np.arange(4))
     assert weak.edges.tolist() == [[0, 1], [0, 3], [1, 2], [2, 3]]
     assert weak.weights.tolist() == [1.0, CLIMB * 2.0, ACROSS * 2.0, ACROSS * 3.0]
+
+
+def test_a_graph_without_edges_gets_climbs_of_weight_one_tenth():
+    none = Graph(np.empty((0, 2), dtype=np.int64), np.empty(0))
+    edges = np.array([[1, 0], [2, 1]])
+    tree = Boundaries(join(edges, np.array([0.0, 2.0]), 3), "valleys", edges=edges)
+    weak = with_valleys(none, tree, np.array([0, 0, 1]), np.arange(3))
+    assert weak.weights.tolist() == [CLIMB, ACROSS * CLIMB]
 
 
 # What no harmless change may alter

@@ -18,6 +18,7 @@ from scipy import sparse
 from ..estimators import KernelConvexClustering
 from ..optional import need
 from ..problem import Ints
+from ..tables.check import check_container
 
 __all__ = ["cluster"]
 
@@ -163,6 +164,7 @@ def representation(adata: Any, use_rep: str | None, n_pcs: int | None) -> tuple[
     X = adata.X if place == "X" else adata.obsm[place]
     if X is None:
         raise ValueError("adata has no X: name a representation with use_rep")
+    check_container(X)
     if hasattr(X, "to_numpy"):
         X = X.to_numpy()
     X = _csr(X) if sparse.issparse(X) else np.asarray(X)
@@ -254,9 +256,10 @@ def _write(
     if not named:
         values = groups
     else:
-        values = adata.obs[told["restrict_to"][0]].astype(str).to_numpy(dtype=object).copy()
+        before = adata.obs[told["restrict_to"][0]]
+        values = before.astype(str).astype(object).where(before.notna(), None).to_numpy(copy=True)
         values[members] = [f"{'-'.join(named)},{group}" for group in groups]
-    order = natsort.natsorted(set(values))
+    order = natsort.natsorted(set(values) - {None})
     index = adata.obs_names
     shares = np.full((adata.n_obs, model.n_clusters_), np.nan)
     shares[members] = model.membership_

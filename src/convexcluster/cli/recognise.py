@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..problem import Floats
+from ..tables.check import collapses
 from ..tables.kinds import Column
 from .raw import Raw, name_of
 from .refusal import Refusal
@@ -108,6 +109,12 @@ def _check(file: str, raw: Raw, column: Column) -> None:
             f"{name} is {column.kind} ({str(column.seen[0])[:40]!r} in {raw.where(0)}; {count} "
             f"different values): leave it out with --drop '{column.name}', name it as --id-column "
             f"or --label-column, or as --categorical if these are categories"
+        )
+    if column.kind in ("number", "identifier") and collapses(column.values):
+        raise Refusal(
+            f"{name} holds integers beyond 2⁵³ of which several are one floating-point number: "
+            f"leave it out with --drop '{column.name}', name it as --id-column, or as "
+            "--categorical if these are categories"
         )
     if column.values.dtype.kind == "f" and np.isinf(column.values).any():
         row = int(np.argmax(np.isinf(column.values)))

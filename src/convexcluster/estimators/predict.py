@@ -17,10 +17,11 @@ from ..answers import Answers
 from ..certificate.margins import Robustness
 from ..certificate.ranges import Recovery
 from ..kernels import Kernel, along_paths
+from ..kernels.checks import LARGEST
 from ..kernels.distances import check_distances
 from ..labels import cut
 from ..partition import by_size
-from ..points.units import Unit, power
+from ..points.units import Unit, numbers, power
 from ..problem import Floats, Ints, check_finite
 from ..settings import scaled_columns
 from ..tables.check import PIPELINE, check_table
@@ -132,7 +133,12 @@ class Predictions(Answers, TransformerMixin):
             check_distances(X, self.n_features_in_, "X")
         X = scaled_columns(X, getattr(self, "_columns", None))
         unit: Unit = getattr(self, "_unit", Unit())
-        return unit.scale(X)
+        scaled = unit.scale(X)
+        if unit.rows > 0 and not (np.abs(numbers(scaled)) < LARGEST).all():
+            raise ValueError(
+                "X holds numbers of more than 1e150 times those of the fit, whose squares overflow"
+            )
+        return scaled
 
     def cut(self, n_clusters: int) -> Ints:
         """Labels for another number of clusters, from the tree that ``labels_`` were cut from.

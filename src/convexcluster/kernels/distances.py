@@ -176,7 +176,8 @@ def along_paths(D: Samples, name: str = "X") -> Floats:
 
 
 def _rbf(d: Floats, bandwidth: float = 1.0) -> Floats:
-    return np.exp(-0.5 * (d / bandwidth) ** 2)
+    with np.errstate(over="ignore"):  # beyond 1e150 bandwidths the value is 0 as well
+        return np.exp(-0.5 * (d / bandwidth) ** 2)
 
 
 def _laplacian(d: Floats, bandwidth: float = 1.0) -> Floats:

@@ -13,6 +13,11 @@ from .clusters import find
 from .compile import njit, run
 from .sweeps import SUMS
 
+# Tensions of no more than so much between them are equal: sums of a million edges round to 1e-12 of
+# what they are, and at a tenth of it the order of equal ones is chance; at 1e3 times of it, some
+# that differ would count as equal.
+TIE = 2.0**-36
+
 
 def join_boundaries(
     tail: Ints, head: Ints, w: Floats, tension: Floats, pairs: Ints, heights: Floats
@@ -26,10 +31,11 @@ def join_boundaries(
     the heavier one, and among these the one that stands first.
     """
     m, n = len(tail), len(pairs) + 1
-    sums = tension.copy(), w.copy(), w * tension, np.arange(m)
+    key = np.rint(tension / TIE)
+    sums = key, w.copy(), w * tension, np.arange(m)
     # boundaries of a cluster: a chain of ends; end 2e is the tail of e, end 2e + 1 its head
     chains = np.arange(n), np.zeros(n, np.int64), np.full(n, -1), np.full(2 * m, -1)
-    heap = np.lexsort((-w, tension))  # what is sorted is a heap
+    heap = np.lexsort((-w, key))  # what is sorted is a heap
     return int(
         run(_join, m, tail, head, w, *sums, *chains, heap, np.argsort(heap), pairs, heights, out=2)
     )
@@ -41,7 +47,7 @@ def _join(  # type: ignore[no-untyped-def]
     tail,
     head,
     w,
-    mean,
+    key,
     weight,
     total,
     heaviest,
@@ -54,7 +60,7 @@ def _join(  # type: ignore[no-untyped-def]
     pairs,
     heights,
 ):
-    """The merges of :func:`join_boundaries`; ``mean`` is the height of each boundary."""
+    """The merges of :func:`join_boundaries`; ``key`` are heights in units of ``TIE``."""
     size, n = len(tail), len(root)
     for f in range(size):
         for end in (2 * f, 2 * f + 1):
@@ -69,10 +75,10 @@ def _join(  # type: ignore[no-untyped-def]
         if degree[i] < degree[j]:
             i, j = j, i
         pairs[count][0], pairs[count][1] = tail[heaviest[e]], head[heaviest[e]]
-        heights[count] = mean[e]
+        heights[count] = max(total[e] / weight[e], heights[count - 1] if count else 0.0)
         count += 1
         weight[e] = -1.0
-        size = _take_out(heap, place, mean, weight, e, size)
+        size = _take_out(heap, place, key, weight, e, size)
         end = begin[j]
         while end >= 0:
             after = following[end]
@@ -88,10 +94,10 @@ def _join(  # type: ignore[no-untyped-def]
                         heaviest[g] = heaviest[f]
                     weight[g] += weight[f]
                     total[g] += total[f]
-                    mean[g] = total[g] / weight[g]
-                    _settle(heap, place, mean, weight, place[g], size)
+                    key[g] = np.rint(total[g] / weight[g] / TIE)
+                    _settle(heap, place, key, weight, place[g], size)
                     weight[f] = -1.0
-                    size = _take_out(heap, place, mean, weight, f, size)
+                    size = _take_out(heap, place, key, weight, f, size)
                 else:
                     following[end] = begin[i]
                     begin[i] = end
@@ -120,30 +126,30 @@ def _between(tail, head, weight, root, begin, following, x, y):  # type: ignore[
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _take_out(heap, place, mean, weight, e, size):  # type: ignore[no-untyped-def]
+def _take_out(heap, place, key, weight, e, size):  # type: ignore[no-untyped-def]
     """Take e out of the heap; returns how many are left."""
     size -= 1
     at, last = place[e], heap[size]
     if at < size:
         heap[at], place[last] = last, at
-        _settle(heap, place, mean, weight, at, size)
+        _settle(heap, place, key, weight, at, size)
     return size
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _settle(heap, place, mean, weight, at, size):  # type: ignore[no-untyped-def]
+def _settle(heap, place, key, weight, at, size):  # type: ignore[no-untyped-def]
     """Move what is at a place of the heap up or down to where it belongs."""
     e = heap[at]
-    while at > 0 and _first(mean, weight, e, heap[(at - 1) // 2]):
+    while at > 0 and _first(key, weight, e, heap[(at - 1) // 2]):
         up = (at - 1) // 2
         heap[at] = heap[up]
         place[heap[at]] = at
         at = up
     while 2 * at + 1 < size:
         child = 2 * at + 1
-        if child + 1 < size and _first(mean, weight, heap[child + 1], heap[child]):
+        if child + 1 < size and _first(key, weight, heap[child + 1], heap[child]):
             child += 1
-        if _first(mean, weight, e, heap[child]):
+        if _first(key, weight, e, heap[child]):
             break
         heap[at] = heap[child]
         place[heap[at]] = at
@@ -152,10 +158,10 @@ def _settle(heap, place, mean, weight, at, size):  # type: ignore[no-untyped-def
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _first(mean, weight, e, f):  # type: ignore[no-untyped-def]
+def _first(key, weight, e, f):  # type: ignore[no-untyped-def]
     """Whether boundary e is joined before f."""
-    if mean[e] != mean[f]:
-        return mean[e] < mean[f]
+    if key[e] != key[f]:
+        return key[e] < key[f]
     return weight[e] > weight[f] or (weight[e] == weight[f] and e < f)
 
 

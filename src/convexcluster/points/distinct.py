@@ -16,6 +16,7 @@ from scipy import sparse
 
 from ..partition import sorted_rows, tidy
 from ..problem import Floats, Ints
+from ..tables.check import check_mask
 
 # Greatest ratio of two weights. Beyond it the lighter samples are lost in the round-off of every
 # sum of masses; at 1e50 the flows between them are nan.
@@ -44,6 +45,9 @@ def check_sample_weight(sample_weight: ArrayLike | None, n: int) -> Floats:
     """n finite weights ≥ 0 of which one is positive; ``None`` means one each."""
     if sample_weight is None:
         return np.ones(n)
+    check_mask(sample_weight, "sample_weight")
+    if np.asarray(sample_weight).dtype.kind not in "biufO":
+        raise ValueError("sample_weight must hold real numbers")
     weight = np.ascontiguousarray(sample_weight, dtype=np.float64)
     if weight.shape != (n,):
         raise ValueError(f"sample_weight must have shape ({n},), got {weight.shape}")

@@ -21,6 +21,7 @@ from ..problem import Floats, Ints
 from ..solvers import solve_problem
 from .inner import space_of
 from .points import Points
+from .units import Unit
 
 # The relative gap of the small problems of a proof: the slack of a flow absorbs what it leaves.
 SHARP = 1e-10
@@ -68,7 +69,7 @@ def full_space(model: Any) -> tuple[Space, Graph, Floats, Ints]:
     """
     if hasattr(model, "points_"):
         raise ValueError("rows were grouped into cells: fit with coarsen=False to ask about rows")
-    if hasattr(model, "_unit"):
+    if getattr(model, "_unit", Unit()).multiplies:
         raise ValueError("the rows are beyond 1e±75: scale them first")
     embedding, index, vote = model._embedding, model._index, model._vote
     n = len(embedding.Z)

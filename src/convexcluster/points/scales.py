@@ -80,9 +80,11 @@ def warn_of_scales(
     if half == 0 or square[:half].sum() >= UNSEEN * square.sum():
         return
     least, most = int(order[0]), int(order[-1])
+    decades = float(np.log10(scales[most]) - np.log10(scales[least]))
+    times = f"{scales[most] / scales[least]:.0f}" if decades < 6 else f"1e{decades:.0f}"
     warnings.warn(
         f"distances hardly see {half} of {len(order)} features: the scale of feature "
-        f"{_called(names, most)} is {scales[most] / scales[least]:.0f} times that of feature "
+        f"{_called(names, most)} is {times} times that of feature "
         f"{_called(names, least)}; if their units differ, {remedy}",
         ScaleWarning,
         stacklevel=stacklevel + 1,

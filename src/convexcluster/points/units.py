@@ -7,6 +7,9 @@ With X' = 2^e X, Z' = 2^s Z, m' = 2^t m and w' = 2^u w the solution is that of �
     ½ Σ m'‖z' − a'‖² + γ' Σ w'‖a'_i − a'_j‖ = 2^(2s+t) (½ Σ m‖z − a‖² + γ Σ w‖a_i − a_j‖)
 
 at a' = 2^s a, and what a fit reports is divided by its power again. A power of two costs no digit.
+
+Beside ordinary rows numbers of 1e-160 are rounded to a multiple of 2^-500, so that the squared
+distance of rows is 0 only where they are equal.
 """
 
 from __future__ import annotations
@@ -27,6 +30,13 @@ from .error import CoarseningError
 # twice as large a bound the certificate of small numbers would be lost to underflow.
 ORDINARY = 250
 
+# Rows are rounded to multiples of 2^-GRID (3e-151), of which the square is a normal double. With
+# 512 it would not be; with half of it numbers of 1e-75 would lose digits.
+GRID = 500
+
+# Numbers that are looked at together for those that the grid does not hold.
+AT_ONCE = 2_000_000
+
 
 @dataclass(frozen=True)
 class Unit:
@@ -43,12 +53,20 @@ class Unit:
         Of the masses, even.
     weight : int
         Of the weights of the graph that follows from the masses.
+    rounded : bool
+        Whether rows are rounded to the grid of 2^-500 after that.
     """
 
     rows: int = 0
     space: int = 0
     mass: int = 0
     weight: int = 0
+    rounded: bool = False
+
+    @property
+    def multiplies(self) -> bool:
+        """Whether anything is multiplied."""
+        return replace(self, rounded=False) != Unit()
 
     @property
     def gamma(self) -> int:
@@ -57,13 +75,18 @@ class Unit:
 
     def scale(self, X: Any) -> Any:
         """Rows in the units of the fit."""
-        if not self.rows:
+        if not self.rows and not self.rounded:
             return X
         if not sparse.issparse(X):
-            return power(X, self.rows)
+            return self._in_range(X)
         scaled: Any = sparse.csr_array(cast(Any, X), copy=True)
-        scaled.data = power(scaled.data, self.rows)
+        scaled.data = self._in_range(scaled.data)
+        scaled.eliminate_zeros()
         return scaled
+
+    def _in_range(self, values: Floats) -> Floats:
+        values = power(values, self.rows) if self.rows else values
+        return on_grid(values) if self.rounded else values
 
     def report(self, kept: dict[str, Any], one_gamma: bool, fusions: bool) -> dict[str, Any]:
         """The attributes of a fitted estimator in the units of the user.
@@ -133,6 +156,30 @@ def power(x: Any, exponent: int) -> Any:
     """2^exponent · x; what is too small for a double is 0."""
     with np.errstate(under="ignore", over="ignore"):
         return np.ldexp(x, exponent)
+
+
+def on_grid(values: Floats) -> Floats:
+    """Values rounded to multiples of 2^-GRID; those that are multiples stay as they are.
+
+    Examples
+    --------
+    >>> on_grid(np.array([1.0, 1e-150, 1e-152])) == [1.0, 1e-150, 0.0]
+    array([ True, False,  True])
+    """
+    small = np.abs(values) < np.ldexp(1.0, 53 - GRID)
+    return np.where(small, power(np.rint(power(values, GRID)), -GRID), values)
+
+
+def beside_grid(values: Floats, exponent: int) -> bool:
+    """Whether 2^exponent times some of the values is no multiple of 2^-GRID."""
+    flat = values.reshape(-1)
+    least = power(1.0, 53 - GRID - exponent)
+    for start in range(0, len(flat), AT_ONCE):
+        some = np.abs(flat[start : start + AT_ONCE])
+        some = power(some[some < least], exponent)
+        if (on_grid(some) != some).any():
+            return True
+    return False
 
 
 def numbers(X: Any) -> Floats:

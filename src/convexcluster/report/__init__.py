@@ -20,6 +20,7 @@ from ..answers import Answers
 from ..partition import by_size
 from ..plots.along import ClusterCountDisplay
 from ..plots.layout import colour_ranks, kernel_name, numbering
+from ..points.units import Unit
 from ..problem import Ints, check_samples
 from ..storage import replacing
 from ..tables.check import row_names
@@ -223,7 +224,8 @@ def fitted_rows(estimator: Any, names: list[str] | None) -> tuple[Any, list[str]
     if not hasattr(estimator, "_vote") or hasattr(estimator, "points_"):
         return None, None
     vote, columns = estimator._vote, getattr(estimator, "_columns", None)
-    if vote.embedding is not None or vote.metric == "precomputed" or hasattr(estimator, "_unit"):
+    scaled = getattr(estimator, "_unit", Unit()).multiplies
+    if vote.embedding is not None or vote.metric == "precomputed" or scaled:
         return None, None
     p = vote.X.shape[1] if columns is None else len(columns)
     names = names_of_fit(estimator) if names is None else names

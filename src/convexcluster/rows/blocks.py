@@ -13,12 +13,14 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
+from scipy import sparse
 
 from ..optional import need
 from ..problem import Floats, Ints, check_finite
+from ..tables.check import check_table
 
 # Bytes of a block of float64 rows unless told otherwise: large enough that per-block costs vanish,
 # small enough that a dozen blocks at work fit beside everything else in 4 GB.
@@ -49,12 +51,17 @@ class Blocks:
         return (self.read(b) for b in range(len(self)))
 
 
-def check_block(rows: Any, width: int | None = None, offset: int = 0) -> Floats:
+def check_block(rows: Any, width: int | None = None, offset: int = 0, name: str = "X") -> Floats:
     """Rows as contiguous float64; ``offset`` is the number of the first one, for the message."""
-    X = np.ascontiguousarray(getattr(rows, "values", rows), dtype=np.float64)
+    check_table(rows, "")
+    if sparse.issparse(rows):
+        rows = cast(Any, rows).toarray()
+    elif type(rows).__module__.partition(".")[0] == "pandas":
+        rows = _values(rows)
+    X = np.ascontiguousarray(rows, dtype=np.float64)
     if X.ndim != 2 or (width is not None and X.shape[1] != width):
         raise ValueError(f"a block of rows has shape {X.shape}, expected (rows, {width})")
-    check_finite(X, "X", offset)
+    check_finite(X, name, offset)
     return X
 
 
@@ -73,14 +80,25 @@ def as_blocks(source: Any, rows: int | None = None) -> Blocks:
         return source
     if isinstance(source, str | os.PathLike):
         return _of_path(Path(source), rows)
+    if sparse.issparse(source):
+        return _of_sliceable(cast(Any, source).tocsr(), rows)
     home = type(source).__module__.partition(".")[0]
     if home == "dask" or hasattr(source, "__dask_graph__"):
         return _of_dask(source)
     if home == "pandas":
-        source = source.to_numpy()
+        check_table(source, "")  # here columns have names
+        source = _values(source)
     if not hasattr(source, "shape"):
         source = np.asarray(source)
     return _of_sliceable(source, rows)
+
+
+def _values(frame: Any) -> np.ndarray:
+    """Values of a data frame in its dtype, if it has one; else as floats, NaN where it has none."""
+    dtypes = frame.dtypes
+    if frame.ndim != 2 or all(isinstance(t, np.dtype) and t.kind in "biuf" for t in dtypes):
+        return frame.to_numpy()
+    return frame.to_numpy(np.float64, na_value=np.nan)
 
 
 def _of_sliceable(source: Any, rows: int | None) -> Blocks:
@@ -111,22 +129,31 @@ def _of_parquet(path: Path) -> Blocks:
     files = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
     if not files:
         raise ValueError(f"{path} holds no .parquet file")
-    groups, lengths, width = [], [], None
+    groups, lengths, names = [], [], None
     for file in files:
         meta = parquet.ParquetFile(file).metadata
-        if width is not None and meta.num_columns != width:
-            raise ValueError(f"{file} has {meta.num_columns} columns, others have {width}")
-        width = meta.num_columns
+        own = _features(meta.schema.to_arrow_schema())
+        if names is not None and own != names:
+            raise ValueError(f"{file} has the columns {own}, others have {names}")
+        names = own
         for g in range(meta.num_row_groups):
             if meta.row_group(g).num_rows:
                 groups.append((file, g))
                 lengths.append(meta.row_group(g).num_rows)
 
     def load(b: int) -> np.ndarray:
-        table = parquet.ParquetFile(groups[b][0]).read_row_group(groups[b][1])
-        return np.column_stack([column.to_numpy() for column in table.columns])
+        table = parquet.ParquetFile(groups[b][0]).read_row_group(groups[b][1], columns=names)
+        check_table(table, "")
+        columns = [np.asarray(column.to_numpy(), dtype=np.float64) for column in table.columns]
+        return np.column_stack(columns)
 
-    return Blocks(tuple(lengths), int(width or 0), load)
+    return Blocks(tuple(lengths), len(names or ()), load)
+
+
+def _features(schema: Any) -> list[str]:
+    """Columns of a Parquet file without those that pandas wrote as the names of rows."""
+    index = (schema.pandas_metadata or {}).get("index_columns", [])
+    return [name for name in schema.names if name not in index]
 
 
 def _of_dask(source: Any) -> Blocks:

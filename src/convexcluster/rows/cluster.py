@@ -115,7 +115,7 @@ class ClusterRows:
 
 
 def _run(step: Step[T], block: Any, b: int) -> T:
-    rows = check_block(block)
+    rows = check_block(block, name=f"block {b} of X")
     return step(rows, np.ones(len(rows)), b)
 
 
@@ -147,7 +147,7 @@ def map_blocks(
 
 
 def _apply(block: Any, function: Callable[[Floats], np.ndarray]) -> np.ndarray:
-    return function(check_block(block))
+    return function(check_block(block, name="a block of X"))
 
 
 def dask_rows(X: Any, client: Any, patience: float) -> ClusterRows:

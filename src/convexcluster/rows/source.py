@@ -168,4 +168,7 @@ def array_rows(X: Any, masses: Floats, n_jobs: int | None = None) -> LocalRows:
 
 def file_rows(source: Any, n_jobs: int | None = None) -> LocalRows:
     """Rows that are read in blocks: see :func:`convexcluster.rows.blocks.as_blocks`."""
-    return LocalRows(source, as_blocks(source), jobs=threads(n_jobs))
+    blocks = as_blocks(source)
+    if not blocks.n:
+        raise ValueError("X has no samples: pass at least one row")
+    return LocalRows(source, blocks, jobs=threads(n_jobs))

@@ -13,7 +13,7 @@ import numpy as np
 from ..kernels import check_metric
 from ..numerics.parameters import is_number
 from ..numerics.progress import Progress
-from ..points.units import Unit, exponent_of, numbers, power
+from ..points.units import Unit, beside_grid, exponent_of, numbers, power
 from ..problem import Floats
 from ..rows import Rows
 from ..settings import Settings
@@ -48,7 +48,10 @@ def choose_units(rows: Rows, settings: Settings) -> tuple[Unit, Settings]:
     mass = 0 if rows.masses is None else _unit_of_masses(rows.masses, settings)
     graph_of_masses = isinstance(settings.weights, str) and not settings.automatic_graph
     space = e if linear else e // 2 if given else 0
-    unit = Unit(e, space, mass, mass if graph_of_masses else 0)
+    lengths = named and not given and settings.kernel_name not in (*WITHOUT_UNITS, "cosine")
+    lengths = lengths and not callable(settings.weights) and settings.metric != "precomputed"
+    rounded = lengths and values is not None and beside_grid(values, e)
+    unit = Unit(e, space, mass, mass if graph_of_masses else 0, rounded)
     return unit, _with_units(settings, unit, values)
 
 

@@ -30,16 +30,28 @@ def replacing(path: str | os.PathLike[str], *, overwrite: bool = True) -> Iterat
     path = Path(path)
     aside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
-        with open(aside, "xb") as file:
+        with _named(path):
+            aside.touch(exist_ok=False)
+        with open(aside, "wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        if overwrite:
-            os.replace(aside, path)
-        else:
-            os.link(aside, path)  # fails if the target exists, without a race
+        with _named(path):
+            if overwrite:
+                os.replace(aside, path)
+            else:
+                os.link(aside, path)  # fails if the target exists, without a race
     finally:
         aside.unlink(missing_ok=True)
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """An error names the file that was asked for, not the one beside it."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from None
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
@@ -47,7 +59,8 @@ def check_writable(path: str | os.PathLike[str]) -> None:
     path = Path(path)
     aside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     try:
-        aside.touch(exist_ok=False)
+        with _named(path):
+            aside.touch(exist_ok=False)
     finally:
         aside.unlink(missing_ok=True)
 

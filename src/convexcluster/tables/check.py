@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Mapping, Set
+from os import PathLike
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from .kinds import Column, columns_of
 
@@ -29,6 +32,8 @@ PIPELINE = "make_pipeline(MixedEncoder(), {model}())"
 def check_table(X: Any, model: str = "KernelConvexClustering") -> None:
     """Refuse columns of text, categories or dates, repeated names, and integers that collapse.
 
+    ``model`` is what a sentence puts behind the encoder; of "" there is no such advice.
+
     Examples
     --------
     >>> import pandas as pd
@@ -37,6 +42,7 @@ def check_table(X: Any, model: str = "KernelConvexClustering") -> None:
     ValueError: column 'c' is text: encode or drop it; \
 make_pipeline(MixedEncoder(), KernelConvexClustering()) encodes it
     """
+    check_container(X)
     if _is_frame(X):
         names = list(getattr(X, "column_names", X.columns))
         repeated = [name for name, count in Counter(names).items() if count > 1]
@@ -48,14 +54,55 @@ make_pipeline(MixedEncoder(), KernelConvexClustering()) encodes it
         check_column(column, model)
 
 
+def check_container(X: Any) -> None:
+    """Refuse what holds no rows of real numbers, and a mask, which arithmetic would not see.
+
+    Examples
+    --------
+    >>> check_container({"a": [1.0, 2.0]})
+    Traceback (most recent call last):
+    TypeError: X is a dict: pass an array, a list of rows or a data frame
+    """
+    no_rows = isinstance(X, str | bytes | PathLike | Mapping | Set | Iterator)
+    if no_rows and not sparse.issparse(X):
+        raise TypeError(f"X is a {type(X).__name__}: pass an array, a list of rows or a data frame")
+    if hasattr(X, "collect") and hasattr(X, "collect_schema"):
+        raise TypeError(f"X is a {type(X).__name__}, which holds no rows yet: pass X.collect()")
+    dtype = getattr(X, "dtype", None)
+    if getattr(dtype, "names", None):
+        raise TypeError("X is an array of named fields: pass pandas.DataFrame(X)")
+    if getattr(dtype, "kind", "") == "c":
+        raise ValueError(
+            "Complex data not supported: pass real and imaginary parts as columns of their own"
+        )
+    check_mask(X, "X")
+
+
+def check_mask(values: Any, name: str) -> None:
+    """Refuse a masked array of which something is masked."""
+    if np.ma.is_masked(values):
+        where = np.argwhere(np.ma.getmaskarray(values))[0]
+        place = ", ".join(f"{axis} {k}" for axis, k in zip(("row", "column"), where))
+        raise ValueError(
+            f"{name} is masked in {place}: impute what is missing, or leave its rows out"
+        )
+
+
 def check_column(column: Column, model: str) -> None:
     """Refuse one column, unless it holds numbers or what converts to them."""
     name, by_type = repr(column.name), column.values.dtype.kind
-    kind = "text" if column.type == "text" and column.kind == "category" else column.kind
-    called = None if by_type in "biuf" else CALLED.get(kind)
+    if by_type == "c":
+        raise ValueError(
+            f"Complex data not supported: column {name} holds complex numbers; pass real and "
+            "imaginary parts as columns of their own"
+        )
+    called = None
+    if by_type not in "biuf":
+        worded = column.type == "text" and column.kind == "category"
+        called = CALLED.get("text" if worded else column.kind)
     if called is not None and not (called in ("text", "categorical") and _converts(column.values)):
-        remedy = PIPELINE.format(model=model)
-        raise ValueError(f"column {name} is {called}: encode or drop it; {remedy} encodes it")
+        remedy = f"; {PIPELINE.format(model=model)} encodes it" if model else ""
+        raise ValueError(f"column {name} is {called}: encode or drop it{remedy}")
     if called in (None, "text") and collapses(column.values):
         raise ValueError(
             f"column {name} holds integers beyond 2⁵³ of which several are one float64: "
