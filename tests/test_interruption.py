@@ -32,7 +32,7 @@ from convexcluster.plots import ClusterCountDisplay, ClusterPathDisplay
 from convexcluster.report import report_html
 from convexcluster.selection import select
 from convexcluster.selection.tension import tension
-from convexcluster.stages import choice, path, penalty, points, proof
+from convexcluster.stages import choice, path, penalty, proof
 from convexcluster.weights.neighbors import LOOKED_UP, tree_neighbors
 from kill_and_resume import PROBLEMS, as_bytes
 
@@ -119,24 +119,6 @@ def test_an_interrupted_refit_leaves_the_earlier_fit_whole(moons, home, name, mo
     assert vars(model).keys() == before.keys()
     assert all(vars(model)[name] is before[name] for name in before)
     assert set(threading.enumerate()) <= threads
-
-
-def test_ctrl_c_ends_what_goes_on_beside_a_fit(monkeypatch):
-    """The thread that is pressed is not the main one, and would go on for ever."""
-
-    def pressed(*_, **__):
-        press()
-        while True:
-            time.sleep(0.001)
-            stop_if_asked()
-
-    monkeypatch.setattr(points, "embed", pressed)
-    threads, model = set(threading.enumerate()), KernelConvexClustering()
-    X, _ = make_moons(1_200, noise=0.05, random_state=0)
-    with pytest.raises(KeyboardInterrupt):
-        model.fit(X)
-    assert set(threading.enumerate()) <= threads
-    assert not [name for name in vars(model) if name.endswith("_")]
 
 
 def test_a_refit_without_cells_drops_those_of_the_earlier_fit(moons):

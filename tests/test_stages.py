@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import Future
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -10,10 +9,8 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_blobs, make_moons
 from sklearn.metrics import adjusted_rand_score
-from sklearn.metrics.pairwise import rbf_kernel
 
 from convexcluster import ConvexClustering, KernelConvexClustering
-from convexcluster.numerics.threads import one_blas_thread, second_thread
 from convexcluster.rows import array_rows
 from convexcluster.selection.tension import LEAST
 from convexcluster.settings import Settings
@@ -75,20 +72,6 @@ def test_distinct_rows_have_the_masses_that_were_given():
     np.testing.assert_array_equal(points.X[points.index], X)
     everyone = distinct_points(replace(rows_of(X), masses=None), Settings())
     np.testing.assert_array_equal(everyone.masses[everyone.index], [2.0, 1.0, 2.0, 1.0])
-
-
-@pytest.mark.parametrize(
-    ("settings", "later"),
-    [({}, True), ({"weight_space": "embedding"}, False), ({"kernel": rbf_kernel}, False)],
-)
-def test_rows_are_embedded_beside_the_rest_where_nothing_waits_for_it(settings, later):
-    given, rows = Settings(**settings), rows_of(boxes(1_100))
-    with one_blas_thread(), second_thread(True) as beside:  # two of BLAS round otherwise
-        at_once = distinct_points(rows, given)
-        points = distinct_points(rows, given, beside)
-        assert isinstance(points.made, Future) == later
-        np.testing.assert_array_equal(points.Z, at_once.Z)
-        assert points.embedding.trace_error == at_once.embedding.trace_error
 
 
 def test_threads_change_nothing():

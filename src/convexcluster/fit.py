@@ -7,7 +7,6 @@ call its stages, which are the modules of :mod:`~convexcluster.stages`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import wraps
 from typing import Any
@@ -18,7 +17,7 @@ from .certificate import Certificate
 from .certificate.claims import Centroids
 from .certificate.reduced import reduce
 from .numerics.progress import Progress
-from .numerics.threads import interruptible, one_blas_thread, second_thread
+from .numerics.threads import interruptible, one_blas_thread
 from .partition import by_size
 from .path.clusterpath import ClusterPath
 from .points import CoarseningError, Points, RowLabels, Vote, cut_finer, link
@@ -45,7 +44,6 @@ SPARE_CELLS = 0.5
 # and of digits take half to a third of the processor time. 10,000 rows of 784 features are beyond
 # it, and as fast with one thread as with two.
 SMALL = 2_000_000
-
 
 # Rows that a source which does not know their number is taken to have, for the bar alone.
 MANY = 50_000
@@ -143,36 +141,25 @@ class Fit:
 
 
 def watched(fit: Callable[..., Fit]) -> Callable[..., Fit]:
-    """A fit that shows its progress, if ``verbose`` asks; of few numbers on one BLAS thread.
-
-    Of few numbers it has a second thread, as BLAS leaves the other core to it.
-    """
+    """A fit that shows its progress, if ``verbose`` asks; of few numbers on one BLAS thread."""
 
     @wraps(fit)
     def shown(rows: Rows, settings: Settings, groups: Ints | None = None) -> Fit:
         small = rows.X is not None and np.prod(rows.X.shape, dtype=float) <= SMALL
-        several = small and settings.threads > 1
-        with (
-            settings.watched() as watching,
-            one_blas_thread(small),
-            second_thread(several) as beside,
-        ):
+        with settings.watched() as watching, one_blas_thread(small):
             if isinstance(watching.verbose, Progress):
                 watching.verbose.expect(MANY if rows.n is None else rows.n, rows.width)
-            return fit(rows, watching, groups, beside)
+            return fit(rows, watching, groups)
 
     return shown
 
 
 @watched
 @interruptible()
-def fit(
-    rows: Rows, settings: Settings, groups: Ints | None = None, beside: Executor | None = None
-) -> Fit:
+def fit(rows: Rows, settings: Settings, groups: Ints | None = None) -> Fit:
     """Cluster rows: the path of their points, the choice on it, its solution, and the proof.
 
     Rows of one of the ``groups`` (n,), numbered from 0, are together at every γ; −1 means free.
-    Rows are embedded ``beside`` the search for their neighbours.
     """
     settings.check_clusters(rows.n)
     unit, settings = choose_units(rows, settings)
@@ -180,7 +167,7 @@ def fit(
     plan = settings.plan(rows)
     rows = rows.in_blocks(plan.block_rows)
     settings.stage("neighbours")
-    points = make_points(rows, plan, settings, beside)
+    points = make_points(rows, plan, settings)
     spare = int(SPARE_CELLS * plan.cells) if points.cells is not None else 0
     own = graph_of_rows(rows, points, settings)
     links = None if groups is None or points.index is None else link(groups, points.index)

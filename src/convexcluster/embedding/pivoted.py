@@ -27,7 +27,6 @@ from scipy.linalg import solve_triangular
 from ..kernels import STATIONARY, Kernel, Samples
 from ..numerics.axes import ROWS, principal_axes
 from ..numerics.memory import check_memory
-from ..numerics.threads import stop_if_asked
 from ..problem import Floats, Ints
 from .projector import Projector
 from .result import Embedding, columns_kept, coordinates
@@ -128,7 +127,6 @@ def leading(
     projector = Projector.of(found)
     Z, lost = np.empty((n, found.rank)), 0.0
     for s in range(0, n, ROWS):
-        stop_if_asked()
         rows = slice(s, s + ROWS)
         Z[rows], missing = projector(X[rows])
         lost += float(masses[rows] @ missing)
@@ -167,7 +165,6 @@ def _factor(
     pivots = np.empty(0, dtype=np.int64)
     spread = 0.0  # tr(H L Lᵀ H) ≤ tr(HKH), so that stopping by it is on the safe side
     while len(pivots) < cap and masses @ residual > max(tol * spread, noise):
-        stop_if_asked()
         r = len(pivots)
         candidates, bar = PIVOTING[pivoting](masses * residual, BLOCK_SIZE, rng)
         rows = L[candidates, :r]

@@ -146,16 +146,6 @@ class Workers(ThreadPoolExecutor):
             time.sleep(0.001)
 
 
-@contextmanager
-def second_thread(asked: bool) -> Iterator[Workers | None]:
-    """A thread for what can go on beside the block, if it is ``asked`` for."""
-    if not asked:
-        yield None
-        return
-    with Workers(1) as beside:
-        yield beside
-
-
 def each(task: Callable[[Any], Any], items: Iterable[Any], jobs: int) -> list[Any]:
     """``task(item)`` of every item, on ``jobs`` threads; the first items begin first.
 

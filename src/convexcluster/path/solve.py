@@ -9,7 +9,6 @@ import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,8 +22,8 @@ from ..numerics.parameters import (
     is_positive,
     is_threads,
 )
-from ..numerics.threads import Workers, each, interruptible, threads
-from ..problem import Floats, Problem
+from ..numerics.threads import Workers, interruptible, threads
+from ..problem import Problem
 from .builder import PathBuilder
 from .checkpoint import Agenda, Checkpoint, fingerprint
 from .clusterpath import ClusterPath
@@ -37,10 +36,6 @@ Callback = Callable[[int, int, float, int, float], None]
 # Length of the automatic grid: steps of 1.4 over six decades. Half: twice as many clusters
 # merge in one step, and the order of their merges is not seen. Twice: twice the time.
 GAMMAS = 40
-
-# Samples from which the grid is found beside the parts of the graph. Half: starting threads takes
-# as long as it saves.
-BESIDE = 1_000
 
 CERTIFY = ("path", "selected", False)
 RELATIVE_TO = ("scale", "objective")
@@ -167,17 +162,8 @@ def path_of(
     check_parameters(RULES, locals())
     tol = float(tol)
     given = problem.Z, problem.edges, problem.weights, problem.masses
-    count = threads(n_jobs)
-
-    def grid_of() -> Floats:
-        return automatic(*given, max_gammas) if gammas is None else check_gammas(gammas)
-
-    def parts_of() -> Components:
-        return Components.of(problem, tol, certify == "path", tol_relative_to == "objective")
-
-    several = count > 1 and gammas is None and problem.n >= BESIDE
-    tasks: tuple[Callable[[], Any], ...] = grid_of, parts_of
-    grid, parts = each(lambda task: task(), tasks, 2 if several else 1)
+    grid = automatic(*given, max_gammas) if gammas is None else check_gammas(gammas)
+    parts = Components.of(problem, tol, certify == "path", tol_relative_to == "objective")
     extra = int(EXTRA * max_gammas) if gammas is None and refine else 0
     builder = PathBuilder(problem.masses, parts.scale, parts.origin, parts.basis)
     agenda, saved = Agenda(grid.tolist()[::-1], extra, [0] * len(grid)), None
@@ -185,7 +171,7 @@ def path_of(
         key = fingerprint(*given, grid, np.array([tol]), repr((certify, tol_relative_to, extra)))
         saved = Checkpoint(Path(checkpoint), key)
         agenda = saved.load(parts.engines, builder) or agenda
-    complete = True
+    complete, count = True, threads(n_jobs)
     try:
         with interruptible(), Workers(count) as pool:
             parts.lend(pool if count > 1 else None)

@@ -254,7 +254,7 @@ def _measured(rows: Rows, cells: Cells, embedding: Embedding, per_mass: float) -
     points = Points(
         X=measure.means[full],
         masses=sums.masses,
-        made=placed(projector, sums, measure.lost, per_mass),
+        embedding=placed(projector, sums, measure.lost, per_mass),
         cells=cells,
         position=position,
         scatter=sums.scatter,

@@ -6,7 +6,6 @@ checked and finite is part of the type: nothing downstream looks at it again.
 
 from __future__ import annotations
 
-from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,8 +24,8 @@ class Points:
         The distinct rows, or the mean of the rows of each cell.
     masses : ndarray of shape (g,)
         Summed masses of the rows, > 0.
-    made : Embedding or Future
-        The embedding, or the work of another thread that makes it.
+    embedding : Embedding
+        With Z the points, and τ² of all rows as ``trace_error``.
     index : ndarray of shape (n,) or None
         Point of every row of the user's; None where the rows are not in memory.
     distinct : bool
@@ -44,7 +43,7 @@ class Points:
 
     X: Any
     masses: Floats
-    made: Embedding | Future[Embedding]
+    embedding: Embedding
     index: Ints | None = None
     distinct: bool = True
     cells: Cells | None = None
@@ -59,11 +58,6 @@ class Points:
     def coarse(self) -> bool:
         """Whether points stand for several different rows: cells, or aggregates of a graph."""
         return self.scatter is not None
-
-    @property
-    def embedding(self) -> Embedding:
-        """With Z the points, and τ² of all rows as ``trace_error``; waited for if need be."""
-        return self.made.result() if isinstance(self.made, Future) else self.made
 
     @property
     def Z(self) -> Floats:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from concurrent.futures import Executor
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from ..embedding import Embedding, embed
+from ..embedding import embed
 from ..graph import Graph
 from ..kernels import Kernel
 from ..points import Points, keep_all, make_aggregates, make_cells, merge_equal
@@ -26,9 +25,6 @@ GRAPHED_ROWS = 100_000
 
 GRAPHED_FEATURES = 3
 
-# Rows from which another thread embeds them. Half: starting it takes as long as it saves.
-BESIDE = 1_000
-
 
 def in_units(rows: Rows, unit: Unit) -> Rows:
     """The rows and masses multiplied by their powers of two; ordinary ones stay as they are."""
@@ -39,12 +35,10 @@ def in_units(rows: Rows, unit: Unit) -> Rows:
     return array_rows(unit.scale(rows.X), power(rows.masses, unit.mass), rows.jobs)
 
 
-def make_points(
-    rows: Rows, plan: Plan, settings: Settings, beside: Executor | None = None
-) -> Points:
-    """Distinct rows, embedded ``beside`` what the fit goes on with; or cells."""
+def make_points(rows: Rows, plan: Plan, settings: Settings) -> Points:
+    """Distinct rows; or cells."""
     if rows.X is not None and not plan.coarse:
-        return distinct_points(rows, settings, beside)
+        return distinct_points(rows, settings)
 
     def embed_sample(sample: Floats, kernel: Kernel) -> Any:
         return embed(sample, kernel, **settings.embedding_options(*sample.shape, of_sample=True))
@@ -71,32 +65,17 @@ def _kernel_of_sample(settings: Settings, sample: Floats) -> Kernel:
     return settings.resolve_kernel(X=sample)
 
 
-def distinct_points(rows: Rows, settings: Settings, beside: Executor | None = None) -> Points:
-    """Distinct rows in the embedding; all rows, in their order, where the graph is given.
-
-    Few rows are embedded at once, and so are those whose graph is that of the embedding. Code of
-    the user's runs in the thread that called the fit.
-    """
+def distinct_points(rows: Rows, settings: Settings) -> Points:
+    """Distinct rows in the embedding; all rows, in their order, where the graph is given."""
     merged = settings.merges_equal_rows
     masses = np.ones(rows.X.shape[0]) if rows.masses is None else rows.masses
     found = (merge_equal if merged else keep_all)(rows.X, masses)
-    # before distances are averaged to a bandwidth
-    X = settings.resolve_kernel(1.0).check(found.X)
-
-    def embedded(X: Any) -> Embedding:
-        kernel, options = settings.resolve_kernel(X=X), settings.embedding_options(*X.shape)
-        return embed(kernel.check(X), kernel, masses=found.masses, distinct=merged, **options)
-
-    if beside is None or len(found.masses) < BESIDE or not _embeds_later(settings):
-        return Points(X, found.masses, embedded(X), found.index, merged)
-    return Points(X, found.masses, beside.submit(embedded, X), found.index, merged)
-
-
-def _embeds_later(settings: Settings) -> bool:
-    """Whether rows have a graph without their embedding, which no code of the user's makes."""
-    named = (settings.kernel, settings.embedding, settings.metric)
-    own = not all(isinstance(name, str) for name in named)
-    return not own and not settings.weighs_in_embedding and not settings.pairs_given
+    settings.resolve_kernel(1.0).check(found.X)  # before distances are averaged to a bandwidth
+    kernel = settings.resolve_kernel(X=found.X)
+    X = kernel.check(found.X)
+    options = settings.embedding_options(*X.shape)
+    embedding = embed(X, kernel, masses=found.masses, distinct=merged, **options)
+    return Points(X, found.masses, embedding, found.index, merged)
 
 
 def graph_of_rows(rows: Rows, points: Points, settings: Settings) -> Graph | None:
