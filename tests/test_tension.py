@@ -15,6 +15,7 @@ from convexcluster.selection.tension import (
     BESIDE,
     HOLD,
     LEAST,
+    MOST_DIRECTIONS,
     PER_DIMENSION,
     SMALL,
     SURE,
@@ -337,12 +338,12 @@ def test_the_dimension_is_that_of_its_formula():
         assert dimension_of(rows) == pytest.approx(values.sum() ** 2 / (values**2).sum(), rel=1e-5)
 
 
-@pytest.mark.parametrize("d", [1.0, 2.0, 5.0])
+@pytest.mark.parametrize("d", [1.0, 2.0, 5.0, 200.0])
 def test_how_far_the_surest_boundary_is_above_what_noise_has(d):
     pairs, heights = np.array([[0, 1], [1, 2], [2, 3]]), np.array([0.9, 1.5, 9.0])
     mass, lesser = np.array([30.0, 20.0, 10.0, 7.0]), np.array([20.0, 10.0])
     at_least = max(d, 2.0)
-    level = SURE + PER_DIMENSION / at_least
+    level = SURE + PER_DIMENSION / min(at_least, MOST_DIRECTIONS)
     pull = heights[:2] + (0.5 - 1.0 / at_least) * np.log(2.0 * lesser / 67.0)
     above, found = _excess(pairs, heights, mass, d, 8.0)  # a side of seven is no cluster
     assert found == level
@@ -351,15 +352,24 @@ def test_how_far_the_surest_boundary_is_above_what_noise_has(d):
 
 def test_no_boundary_stands_where_none_is_above_what_noise_has(monkeypatch):
     """Two sides of a hundred, above the level of boundaries: there is structure if d is large."""
-    atoms, one = np.repeat([0, 1], 100), np.array([1.0])
-    monkeypatch.setattr(MODULE, "_merges", lambda *_: (atoms, np.array([[0, 1]]), one, one))
+    atoms, height = np.repeat([0, 1], 100), np.array([1.2])
+    monkeypatch.setattr(MODULE, "_merges", lambda *_: (atoms, np.array([[0, 1]]), height, height))
     path = SimpleNamespace(masses=np.ones(200), complete=True)
-    assert 1.0 / (HOLD + SMALL / 100) > 1.0
-    assert SURE + PER_DIMENSION / 100 < 1.0 < SURE + PER_DIMENSION / 5
+    assert 1.2 / (HOLD + SMALL / 100) > 1.0
+    assert SURE + PER_DIMENSION / MOST_DIRECTIONS < 1.2 < SURE + PER_DIMENSION / 5
     assert tension(path, None, 5).count == 1
     assert tension(path, None, 5).heights[0] == 1.0
     assert tension(path, None, 5, 100.0).count == 2
     assert tension(path, None, 100).count == 2
+
+
+@pytest.mark.parametrize(("n", "d"), [(30, 300), (60, 100), (100, 1_000)])
+def test_noise_of_few_samples_in_many_features_is_one_cluster(n, d):
+    found = [
+        KernelConvexClustering(certify=False).fit(rng.uniform(size=(n, d))).n_clusters_
+        for rng in map(np.random.default_rng, range(12))
+    ]
+    assert sum(k > 1 for k in found) <= 1
 
 
 def test_background_joins_the_cluster_from_which_it_is_least_apart():

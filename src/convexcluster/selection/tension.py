@@ -56,6 +56,11 @@ HOLD, SMALL = 0.8, 4.0
 # at .85 + 2.8/d one in 30.
 SURE, PER_DIMENSION = 0.95, 2.8
 
+# Directions beyond which the level falls no further. Without this bound a fifth of the draws of
+# uniform noise with 30 to 200 samples of 100 features and more have clusters, with it one in 30; at
+# half of it gene expression of 85 samples has none.
+MOST_DIRECTIONS = 14.0
+
 # The plane: h > YARD q + PLANE_SMALL/m + INSIDE h_in, q the 95 % quantile of all tensions, the
 # yardstick that the data bring along, and h_in the greatest height inside the side: a piece of a
 # curve stands out no more than the pieces that it is made of. With YARD = 2 one draw of noise in 20
@@ -227,7 +232,7 @@ def _excess(
     from ..loops.boundaries import lesser_sides
 
     d = max(dimension, 2.0)  # what spreads over less is as narrow as a plane
-    level = SURE + PER_DIMENSION / d
+    level = SURE + PER_DIMENSION / min(d, MOST_DIRECTIONS)
     lesser = np.empty(len(pairs))
     lesser_sides(pairs, mass, lesser)
     large = lesser >= least
