@@ -288,6 +288,17 @@ def test_no_change_of_form_changes_the_answer(change, seed):
     unchanged(change, seed)
 
 
+@pytest.mark.parametrize("turned", [lambda X: -X, lambda X: X[:, ::-1], lambda X: X * [1, -1]])
+def test_mirror_images_are_the_same_to_the_last_bit(turned):
+    """At one γ of its path half of these samples were left, or one more, as sums rounded."""
+    X = scene(np.random.default_rng(83))
+    one, other = KernelConvexClustering().fit(X), KernelConvexClustering().fit(turned(X))
+    np.testing.assert_array_equal(one.labels_, other.labels_)
+    np.testing.assert_array_equal(one.linkage_, other.linkage_)
+    np.testing.assert_array_equal(one.path_.gaps, other.path_.gaps)
+    assert one.gamma_ == other.gamma_
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("change", CHANGES)
 @settings(max_examples=60, deadline=None)

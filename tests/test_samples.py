@@ -8,6 +8,7 @@ from sklearn.metrics import adjusted_rand_score
 from convexcluster import solve_path
 from convexcluster.labels import cut, ward_tree
 from convexcluster.points import check_sample_weight, expand_path, expand_tree, merge_equal
+from convexcluster.points.distinct import upright
 
 
 @pytest.fixture
@@ -24,7 +25,17 @@ def test_masses_are_summed_and_rows_sorted(rows):
     assert samples.masses.sum() == weight.sum()
     used = weight > 0
     np.testing.assert_array_equal(samples.X[samples.index[used]], X[used])
-    assert (np.lexsort(samples.X.T[::-1]) == np.arange(len(samples.X))).all()
+    assert (np.lexsort(upright(samples.X).T[::-1]) == np.arange(len(samples.X))).all()
+
+
+@pytest.mark.parametrize("sign", [[-1, 1], [1, -1], [-1, -1]])
+def test_points_have_one_order_in_mirror_images_and_with_copies(rows, sign):
+    X, weight, samples = rows
+    copies = np.repeat(X * sign, 3 * weight.astype(int), axis=0)
+    for turned in (copies, copies[:, ::-1]):
+        again = merge_equal(turned, np.ones(len(turned)))
+        back = again.X[:, ::-1] if turned is not copies else again.X
+        np.testing.assert_array_equal(back * sign, samples.X)
 
 
 def test_row_of_weight_zero_is_represented_by_the_nearest(rows):
