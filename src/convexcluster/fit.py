@@ -27,7 +27,7 @@ from .problem import Floats, Ints, Problem, Solution
 from .rows import Rows
 from .selection import Selection
 from .settings import Settings
-from .stages.choice import choose, see, solve_one, with_copies
+from .stages.choice import choose, in_order, see, solve_one, with_copies
 from .stages.error import coarsening_error, is_bearable
 from .stages.path import gap_to_reach, run_path, solve_chosen
 from .stages.penalty import build_penalty, make_vote
@@ -188,7 +188,7 @@ def fit(rows: Rows, settings: Settings, groups: Ints | None = None) -> Fit:
             settings.stage("choice")
             choice = choose(problem, points, path, seen, space, settings)
         if links is None:
-            choice = with_copies(choice, points, settings)
+            choice = in_order(with_copies(choice, points, settings), points, settings)
         settings.stage("proof")
         choice, proof = prove_choice(points, problem, path, choice, settings, links, solution)
         problem = problem.at(choice.gamma)

@@ -2,8 +2,8 @@
 
 Exact duplicates are one row of their summed mass and rows of mass zero take no part, so that a
 repeated row and a row of weight two are the same thing. The distinct rows are sorted: the order in
-which rows arrive changes nothing, nor do mirror images and the order of a few columns, which else
-would change the order of sums, and so the answer where two answers are as good.
+which rows arrive changes nothing. In the plane nor do mirror images and the order of the columns,
+which else would change the order of sums, and so the answer where two answers are as good.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from ..tables.check import check_mask
 # sum of masses; at 1e50 the flows between them are nan.
 MASS_RATIO = 1e30
 
-# Columns up to which rows are sorted as if upright. Of more of them distances round otherwise in
-# another order of columns anyway, and each column has to be sorted.
-FEW_COLUMNS = 8
+# Columns up to which rows are sorted as if upright. A sum of two terms is the same in either order;
+# of more of them distances round otherwise anyway.
+FEW_COLUMNS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ def merge_equal(X: Any, weight: Floats) -> Merged:
 
 
 def upright(X: Any) -> Any:
-    """A few columns turned and ordered by their values alone, which rows are sorted by.
+    """Two columns turned and ordered by their values alone, which rows are sorted by.
 
     The column of the widest range is the first one, and each rises to its longer tail.
 

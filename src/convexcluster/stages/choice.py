@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from ..certificate.reduced import reduce
 from ..graph import Graph, components
@@ -14,6 +15,7 @@ from ..numerics.boundaries import Boundaries
 from ..partition import canonical, row_keys
 from ..path.clusterpath import ClusterPath
 from ..points import Points
+from ..points.distinct import FEW_COLUMNS
 from ..problem import Floats, Ints, Problem, Solution
 from ..selection import Selection, select, select_at
 from ..selection.tension import spread, tension
@@ -193,6 +195,19 @@ def with_copies(choice: Selection, points: Points, settings: Settings) -> Select
     labels = canonical(components(pairs, int(choice.labels.max()) + 1)[choice.labels])
     k = int(labels.max()) + 1
     return choice if k == choice.n_clusters else replace(choice, labels=labels, n_clusters=k)
+
+
+def in_order(choice: Selection, points: Points, settings: Settings) -> Selection:
+    """The choice with clusters in the order of their least rows: points are sorted as if upright.
+
+    Clusters are numbered by falling mass, and equal ones in this order.
+    """
+    upright = settings.merges_equal_rows and not points.coarse and not sparse.issparse(points.X)
+    if not upright or points.X.shape[1] > FEW_COLUMNS:
+        return choice
+    order, labels = np.lexsort(points.X.T[::-1]), np.empty_like(choice.labels)
+    labels[order] = canonical(choice.labels[order])
+    return replace(choice, labels=labels)
 
 
 def solve_one(
