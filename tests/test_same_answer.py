@@ -288,7 +288,7 @@ def test_no_change_of_form_changes_the_answer(change, seed):
     unchanged(change, seed)
 
 
-@pytest.mark.parametrize("turned", [lambda X: -X, lambda X: X[:, ::-1], lambda X: X * [1, -1]])
+@pytest.mark.parametrize("turned", [lambda X: -X, lambda X: X * [1, -1]])
 def test_mirror_images_are_the_same_to_the_last_bit(turned):
     """At one γ of its path half of these samples were left, or one more, as sums rounded."""
     X = scene(np.random.default_rng(83))
@@ -297,6 +297,12 @@ def test_mirror_images_are_the_same_to_the_last_bit(turned):
     np.testing.assert_array_equal(one.linkage_, other.linkage_)
     np.testing.assert_array_equal(one.path_.gaps, other.path_.gaps)
     assert one.gamma_ == other.gamma_
+
+
+def test_columns_of_the_plane_in_another_order():
+    """Of the scene above they had another answer, too."""
+    X = scene(np.random.default_rng(83))
+    assert answer(X[:, ::-1]) == answer(X)
 
 
 @pytest.mark.slow

@@ -23,8 +23,8 @@ from ..tables.check import check_mask
 # sum of masses; at 1e50 the flows between them are nan.
 MASS_RATIO = 1e30
 
-# Columns up to which rows are sorted as if upright. A sum of two terms is the same in either order;
-# of more of them distances round otherwise anyway.
+# Columns up to which rows are sorted as if upright: the plane. Of more of them distances round
+# otherwise in another order of columns, whatever the order of the rows.
 FEW_COLUMNS = 2
 
 
