@@ -57,8 +57,8 @@ HOLD, SMALL = 0.8, 4.0
 SURE, PER_DIMENSION = 0.95, 2.8
 
 # Directions beyond which the level falls no further. Without this bound a fifth of the draws of
-# uniform noise with 30 to 200 samples of 100 features and more have clusters, with it one in 30; at
-# half of it gene expression of 85 samples has none.
+# uniform noise with 30 to 200 samples of 100 features and more have clusters, with it one in twenty
+# at most; at half of it gene expression of 85 samples has none.
 MOST_DIRECTIONS = 14.0
 
 # The plane: h > YARD q + PLANE_SMALL/m + INSIDE h_in, q the 95 % quantile of all tensions, the

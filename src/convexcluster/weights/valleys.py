@@ -86,7 +86,8 @@ ROOM = 2.0 / 3.0
 
 # Along a curve of the plane the density must fall to a half too, which is this in log density, and
 # less in proportion to the room beside it: a curve is denser where it was drawn slowly, and is one
-# curve. At half of it more curves come in pieces; at 1 one group of twenty that touch is lost.
+# curve. At 0, which is no rule, a few more curves come in pieces; at 1 fewer do, but of twenty
+# groups that touch one is lost when their number is told.
 DROP = 0.7
 
 # Share of the level from which a valley could stand, so that the dimension around it is measured.
