@@ -64,6 +64,10 @@ class Duals:
         self._copy[:] = self.Lam
         return self._copy
 
+    def drop_copy(self) -> None:
+        """Let go of the memory of :meth:`copied`."""
+        self._copy = None
+
     def lift(self, link: Link, below: Floats) -> None:
         """Take the sums of the duals of the level below."""
         if self.before is None:
@@ -167,6 +171,8 @@ class Level:
         """
         tail, head, w, up, share = contract_edges(self.tail, self.head, self.w, labels, count)
         self.link = Link(labels, up, share)
+        if not back:
+            self.duals.drop_copy()  # its room is that of the duals above
         r = self.MZ.shape[1]
         MZ, Lam = np.zeros((count, r)), np.empty((len(tail), r))
         add_rows(MZ, labels, self.MZ)

@@ -17,13 +17,16 @@ from ..problem import Floats, Ints
 
 
 def expand_path(path: ClusterPath, index: Ints, masses: Floats) -> ClusterPath:
-    """The path on the rows; rows of one point are together from the start."""
+    """The path on the rows; rows of one point are together from the start.
+
+    Its centroids are those of ``path``, which are put in the order of the rows where they are: they
+    are the largest arrays of a fit, and the path on the points ends here.
+    """
     if _unchanged(index, path.n_samples):
         return path
     copies = twins(index)
-    centers = []
     for step, center in enumerate(path.centers):
-        centers.append(center[np.argsort(first(path.labels(step=step)[index]))])
+        center[:] = center[np.argsort(first(path.labels(step=step)[index]))]
     splits = [canonical(row[index]) for row in path.split_labels]
     return replace(
         path,
@@ -31,7 +34,6 @@ def expand_path(path: ClusterPath, index: Ints, masses: Floats) -> ClusterPath:
         merges=np.concatenate([copies, first(index)[path.merges]]),
         merge_steps=np.concatenate([np.zeros(len(copies), dtype=np.int64), path.merge_steps]),
         fusion_values=np.concatenate([np.zeros(len(copies)), path.fusion_values]),
-        centers=tuple(centers),
         split_labels=np.array(splits, dtype=np.int64).reshape(-1, len(index)),
     )
 

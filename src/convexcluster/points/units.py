@@ -34,8 +34,9 @@ ORDINARY = 250
 # 512 it would not be; with half of it numbers of 1e-75 would lose digits.
 GRID = 500
 
-# Numbers that are looked at together for those that the grid does not hold.
-AT_ONCE = 2_000_000
+# Numbers that are looked at together for those that the grid does not hold: a megabyte of copies,
+# which stays in cache. With 2,000,000 of them the three copies are 48 MB, and take TIMES as long.
+AT_ONCE = 2**17
 
 
 @dataclass(frozen=True)

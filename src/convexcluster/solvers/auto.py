@@ -31,6 +31,9 @@ from .driver import drive
 SMALL = 24
 # Larger parts are numbered so that neighbours lie near each other in memory: a quarter of the time.
 UNORDERED = 2_000
+# Edges whose duals are turned at a time, beside which no second array of the size of Λ is needed.
+# Half or twice: no difference.
+BLOCK = 4_096
 TRACE_SHARE = 0.1  # of the allowed gap, given away to dropped axes
 
 
@@ -51,7 +54,9 @@ def solve(
 ) -> Solution:
     """Solve every part to its share of ``target`` and put them together."""
     found = parts(problem, target)
-    starts = [None if warm is None else warm[part.edges] @ part.axes.T for part in found]
+    starts: list[Floats | None] = [None] * len(found)
+    if warm is not None:
+        starts = [_turned(warm, part) for part in found]
     del warm  # as large as Λ; a caller that has let go of it has room for another
     status, n_iter, solved = Status.CONVERGED, 0, []
     for part in found:
@@ -66,7 +71,9 @@ def solve(
     for part, inner in solved:
         labels = fused(inner.A, part.problem.edges)
         A[part.nodes] = part.means[part.component] + (inner.A[first(labels)] @ part.axes)[labels]
-        Lam[part.edges] = inner.Lam @ part.axes
+        for start in range(0, len(part.edges), BLOCK):
+            some = slice(start, start + BLOCK)
+            Lam[part.edges[some]] = inner.Lam[some] @ part.axes
     project(Lam, problem.c, out=Lam)  # turning back rounds
     gap = duality_gap(problem, A, Lam)
     if gap <= target:
@@ -74,6 +81,15 @@ def solve(
     elif status is Status.CONVERGED:
         status = Status.STALLED
     return Solution(A, Lam, gap, problem.relative(gap), status, n_iter)
+
+
+def _turned(Lam: Floats, part: Part) -> Floats:
+    """Duals of the edges of a part in its axes."""
+    turned = np.empty((len(part.edges), len(part.axes)))
+    for start in range(0, len(turned), BLOCK):
+        some = slice(start, start + BLOCK)
+        turned[some] = Lam[part.edges[some]] @ part.axes.T
+    return turned
 
 
 def solve_part(

@@ -49,37 +49,42 @@ def drive(
     """Run ``method`` until the gap is at most ``target``; the best point found is returned.
 
     A warm dual is a point too: where it is good enough nothing is run. It may be the ``own`` of
-    the run, to be written over: in many dimensions a dual is the largest array of a fit.
+    the run, to be written over and not to come back to: in many dimensions a dual is the largest
+    array of a fit. For the same reason the first iterate is looked at only to end a run that is
+    done, and kept if no other is to come; each array of this size is written when it is needed.
     """
     limit = method.max_iter if max_iter is None else max_iter
-    best, least = problem.Z, np.inf
-    if warm is None:
-        kept = np.zeros((len(problem.edges), problem.Z.shape[1]))
-    else:
-        kept = project(warm, problem.c, out=warm if own else None)
-        best, least = polish(problem, Point(dual_point(problem, kept), kept), target)
-        if least <= target:
-            relative = problem.relative(least)
-            return Solution(best, kept, least, relative, Status.CONVERGED, 0)
+    best, least, seen = problem.Z, np.inf, np.inf
+    kept, start = np.zeros((len(problem.edges), problem.Z.shape[1])), None  # no memory yet
+    if warm is not None:
+        start = project(warm, problem.c, out=warm if own else None)
+        A, seen = polish(problem, Point(dual_point(problem, start), start), target)
+        if seen <= target:
+            return Solution(A, start, seen, problem.relative(seen), Status.CONVERGED, 0)
+        if not own:
+            best, least = A, seen
+            kept[:] = start
+        del A
     status, n_iter, milestone, idle = Status.STALLED, 0, np.inf, 0
-    start = None if warm is None else kept.copy()
     points = method.iterates(problem, start, target)
     del start, warm
     for n_iter, point in enumerate(points, start=1):
         stop_if_asked()
-        if n_iter % method.every and n_iter != 1 and n_iter < limit:
+        regular = n_iter % method.every == 0 or n_iter >= limit
+        if not regular and n_iter != 1:
             continue
         A, gap = polish(problem, point, target)
-        if gap < least:
+        seen = min(seen, gap)
+        if gap <= target:
+            best, kept, least, status = A, point.Lam, gap, Status.CONVERGED
+            break
+        if regular and gap < least:
             best, least = A.copy() if A is point.A else A, gap  # a method may go on in place
             kept[:] = point.Lam
-        if least <= target:
-            status = Status.CONVERGED
-            break
         if n_iter >= limit:
             status = Status.MAX_ITER
             break
-        milestone, idle = (least, 0) if least < 0.9 * milestone else (milestone, idle + 1)
+        milestone, idle = (seen, 0) if seen < 0.9 * milestone else (milestone, idle + 1)
         if idle >= method.patience:
             break
     return Solution(best, kept, least, problem.relative(least), status, n_iter)

@@ -18,6 +18,7 @@ tolerances follow until it succeeds (:func:`prove`).
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -112,13 +113,18 @@ def routed(
         C = centers if best is None else best
     i, j = problem.edges.T
     inside = labels[i] == labels[j]
-    Lam = np.zeros((len(i), problem.Z.shape[1]))
-    apart = C[labels[i[~inside]]] - C[labels[j[~inside]]]
+    apart = C[labels[i[~inside]]]
+    apart -= C[labels[j[~inside]]]
     length = np.maximum(np.linalg.norm(apart, axis=1), np.finfo(float).tiny)
-    Lam[~inside] = (problem.c[~inside] / length)[:, None] * apart
+    apart *= (problem.c[~inside] / length)[:, None]
+    flow = np.zeros((int(inside.sum()), problem.Z.shape[1]))
     if inside.any() and problem.gamma > 0:
-        demand = problem.masses[:, None] * (dual_point(problem, Lam) - C[labels])
-        Lam[inside] = _flow(problem, inside, demand, labels, target, sharp)
+        between = replace(problem, edges=problem.edges[~inside], weights=problem.weights[~inside])
+        demand = problem.masses[:, None] * (dual_point(between, apart) - C[labels])
+        flow = _flow(problem, inside, demand, labels, target, sharp)
+    Lam = np.empty((len(i), problem.Z.shape[1]))
+    Lam[inside], Lam[~inside] = flow, apart
+    del flow, apart
     project(Lam, problem.c, out=Lam)
     gap = duality_gap(problem, C[labels], Lam)
     status = Status.CONVERGED if gap <= target else Status.STALLED
@@ -213,7 +219,10 @@ def prove(
             most = left if max_iter is None else min(left, max_iter)
             if most < 1:
                 break
-            solution = auto.solve(problem, tol * problem.scale, most, solution.Lam)
+            closer = auto.solve(problem, tol * problem.scale, most, solution.Lam)
+            if closer.gap > solution.gap:
+                break
+            solution = closer
             found, left = proved(solution), left - solution.n_iter
         if solution.status is not Status.CONVERGED:
             break
