@@ -33,7 +33,7 @@ from .stages.path import gap_to_reach, run_path, solve_chosen
 from .stages.penalty import build_penalty, make_vote
 from .stages.points import graph_of_rows, in_units, make_points
 from .stages.proof import prove_choice, proved, solution_of
-from .stages.space import measure_space
+from .stages.space import fetch, measure_space, put_away
 from .stages.units import choose_units
 
 # Cells that may be added where their error is too large, as a share of those there are: the path on
@@ -184,7 +184,9 @@ def fit(rows: Rows, settings: Settings, groups: Ints | None = None) -> Fit:
             path, choice, solution = solve_one(problem.at(settings.gamma), tol, settings)
         else:
             settings.stage("path")
+            points, space = put_away(points, space, rows)
             path, solution = run_path(problem, points, tol, settings), None
+            points, space = fetch(points, space, rows)
             settings.stage("choice")
             choice = choose(problem, points, path, seen, space, settings)
         if links is None:
@@ -195,6 +197,7 @@ def fit(rows: Rows, settings: Settings, groups: Ints | None = None) -> Fit:
         if proof.centroids is not None:
             solution = solution_of(proof.centroids, problem)
         elif solution is None:
+            points, space = put_away(points, space, rows)
             solution = solve_chosen(problem, path, choice, tol, settings)
         error = coarsening_error(rows, points, wide, problem, solution)
         if error is None or spare < PIECES or is_bearable(error, points):
@@ -203,9 +206,10 @@ def fit(rows: Rows, settings: Settings, groups: Ints | None = None) -> Fit:
     solution, certificate = proved(
         points, problem, choice, proof, solution, error, settings, unit, links
     )
-    labels = by_size(choice.labels, problem.masses)
-    vote = make_vote(points, labels if links is None else labels[links], settings, space)
     solution = replace(solution, Lam=np.empty((0, problem.Z.shape[1])))
+    labels = by_size(choice.labels, problem.masses)
+    points, space = fetch(points, space, rows)
+    vote = make_vote(points, labels if links is None else labels[links], settings, space)
     return Fit(
         points,
         problem,

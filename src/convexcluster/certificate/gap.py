@@ -17,7 +17,7 @@ import numpy as np
 from ..graph import incidence
 from ..problem import Floats, Problem
 
-# Edges per block of the gap: the differences of a block stay in cache, and a large graph in a large
+# Edges, or samples, per block of the gap: the differences of a block stay in cache, and a large graph in a large
 # embedding needs no second array of the size of Λ.
 BLOCK = 4_096
 
@@ -48,9 +48,14 @@ def duality_gap(problem: Problem, A: Floats, Lam: Floats, A_dual: Floats | None 
     As computed: :func:`~convexcluster.certificate.gap_rounding` bounds what rounding hides.
     """
     i, j = problem.edges.T
-    rest = A - (dual_point(problem, Lam) if A_dual is None else A_dual)
-    gap = 0.5 * float(problem.masses @ np.einsum("ik,ik->i", rest, rest))
-    del rest
+    A_dual = dual_point(problem, Lam) if A_dual is None else A_dual
+    squares = np.empty(len(A))
+    for start in range(0, len(A), BLOCK):
+        block = slice(start, start + BLOCK)
+        rest = A[block] - A_dual[block]
+        np.einsum("ik,ik->i", rest, rest, out=squares[block])
+    gap = 0.5 * float(problem.masses @ squares)
+    del A_dual
     for start in range(0, len(i), BLOCK):
         block = slice(start, start + BLOCK)
         DA = A[i[block]] - A[j[block]]

@@ -35,7 +35,7 @@ ORDINARY = 250
 GRID = 500
 
 # Numbers that are looked at together for those that the grid does not hold: a megabyte of copies,
-# which stays in cache. With 2,000,000 of them the three copies are 48 MB, and take TIMES as long.
+# which stays in cache. Half or twice take a tenth longer; 2,000,000 a third, and 48 MB of copies.
 AT_ONCE = 2**17
 
 
