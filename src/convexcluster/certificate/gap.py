@@ -58,7 +58,8 @@ def duality_gap(problem: Problem, A: Floats, Lam: Floats, A_dual: Floats | None 
     del A_dual
     for start in range(0, len(i), BLOCK):
         block = slice(start, start + BLOCK)
-        DA = A[i[block]] - A[j[block]]
+        DA = A[i[block]]
+        DA -= A[j[block]]
         slack = problem.c[block] * lengths(DA) - np.einsum("lk,lk->l", Lam[block], DA)
         gap += float(np.maximum(slack, 0.0).sum())  # a negative slack is round-off
     return gap

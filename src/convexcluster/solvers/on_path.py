@@ -122,6 +122,7 @@ def routed(
         between = replace(problem, edges=problem.edges[~inside], weights=problem.weights[~inside])
         demand = problem.masses[:, None] * (dual_point(between, apart) - C[labels])
         flow = _flow(problem, inside, demand, labels, target, sharp)
+        del demand
     Lam = np.empty((len(i), problem.Z.shape[1]))
     Lam[inside], Lam[~inside] = flow, apart
     del flow, apart
