@@ -49,6 +49,14 @@ def wide():
     return X, *knn(X)
 
 
+@pytest.mark.parametrize("back", [True, False])
+def test_a_level_with_no_way_back_gives_up_the_copy_of_its_duals(wide, back):
+    level = level_of(*wide)
+    copy = level.duals.copied()
+    level.contract(np.arange(level.n) // 2, level.n // 2, back=back)
+    assert (level.duals.copied() is copy) == back
+
+
 def test_newton_before_fusions_has_the_gap_that_it_says(wide):
     X, edges, weights = wide
     masses = np.random.default_rng(0).uniform(0.5, 2, len(X))

@@ -52,7 +52,9 @@ def test_expanded_path_has_the_labels_and_centroids_of_its_rows(rows):
     k = len(samples.X)
     edges = np.column_stack([np.arange(k - 1), np.arange(1, k)])
     path = solve_path(samples.X, edges, np.ones(k - 1), [0.05, 0.3, 1.0], masses=samples.masses)
-    wide = expand_path(deepcopy(path), samples.index, weight)
+    own = deepcopy(path)
+    wide = expand_path(own, samples.index, weight)
+    assert all(a is b for a, b in zip(wide.centers, own.centers, strict=True))  # no copy of them
     for gamma in path.gammas:
         a, b = path.labels(gamma=gamma)[samples.index], wide.labels(gamma=gamma)
         assert adjusted_rand_score(a, b) == 1.0

@@ -497,6 +497,36 @@ def test_the_best_point_is_kept_where_a_method_goes_on_in_place():
     assert found.gap == duality_gap(problem, found.A, found.Lam)
 
 
+def test_a_dual_of_the_run_is_started_from_without_a_copy():
+    problem = Problem.of([[0.0], [4.0]], [[0, 1]], [1.0], 0.5)
+    started = []
+
+    def iterates(problem, warm, target):
+        started.append(warm)
+        while True:
+            yield Point(problem.Z.copy(), warm)
+
+    given = np.array([[0.3]])
+    drive(Method(iterates, max_iter=3), problem, 0.0, warm=given, own=True)
+    drive(Method(iterates, max_iter=3), problem, 0.0, warm=given)
+    assert started[0] is given
+    assert started[1] is not given
+
+
+def test_the_first_iterate_ends_a_run_that_is_done_and_is_else_not_kept():
+    problem = Problem.of([[0.0], [4.0]], [[0, 1]], [1.0], 0.5)
+
+    def iterates(problem, warm, target):
+        for dual in (-0.45, *[-0.1] * 8, -0.4):
+            yield Point(problem.Z.copy(), np.array([[dual]]))
+
+    done = drive(Method(iterates, max_iter=100, every=10), problem, 10.0)
+    assert (done.n_iter, done.status) == (1, Status.CONVERGED)
+    found = drive(Method(iterates, max_iter=10, every=10), problem, 0.0)
+    np.testing.assert_array_equal(found.Lam, [[-0.4]])
+    assert found.gap == duality_gap(problem, found.A, found.Lam)
+
+
 def test_a_dual_to_start_from_is_written_over_only_where_it_may_be():
     X, edges, weights = knn_problem(60, 5)
     problem = Problem.of(X, edges, weights, 0.1)

@@ -14,11 +14,12 @@ from convexcluster import ConvexClustering, KernelConvexClustering
 from convexcluster.rows import array_rows
 from convexcluster.selection.tension import LEAST
 from convexcluster.settings import Settings
+from convexcluster.stages import space as stage
 from convexcluster.stages.choice import in_rows, see
 from convexcluster.stages.error import BEARABLE, BEARABLE_OF_LOST, is_bearable
 from convexcluster.stages.penalty import make_vote, weigh
 from convexcluster.stages.points import distinct_points, graph_of_rows, make_points
-from convexcluster.stages.space import measure_space, space_of
+from convexcluster.stages.space import fetch, measure_space, put_away, space_of
 from convexcluster.weights import automatic_graph, automatic_nearest
 
 
@@ -276,3 +277,54 @@ def test_rows_of_weight_zero_are_voted_on_and_not_given_to_the_nearest_row():
     np.testing.assert_array_equal(model.labels_[out], model.predict(X[out]))
     D = np.linalg.norm(X[out][:, None] - X[used][None], axis=2)
     assert (model.labels_[used][D.argmin(axis=1)] != model.labels_[out]).any()
+
+
+def test_large_rows_are_put_away_and_come_back_as_they_were(monkeypatch):
+    X = boxes(3_000, 5)  # more than an exact embedding takes
+    X[::3] = X[1::3]
+    X[5, 0] = X[7, 2] = -0.0
+    rows = rows_of(X)
+    points, settings = points_of(X)
+    space = measure_space(points, None, settings)
+    assert put_away(points, space, rows) == (points, space)  # too small to be worth it
+    monkeypatch.setattr(stage, "LARGE", 0)
+    bare, there = put_away(points, space, rows)
+    assert bare.X is None
+    assert there.X is None
+    again, back = fetch(bare, there, rows)
+    assert back.X is again.X
+    assert again.X.tobytes() == points.X.tobytes()
+
+
+def test_rows_that_are_needed_stay(monkeypatch):
+    monkeypatch.setattr(stage, "LARGE", 0)
+    X = boxes(60)
+    points, settings = points_of(X)
+    space = measure_space(points, None, settings)
+    assert points.embedding.basis is points.X
+    assert put_away(points, space, rows_of(X))[0] is points
+    X, masses = boxes(3_000, 5), np.ones(3_000)
+    masses[7] = 0.0  # stood for by another row
+    points, settings = points_of(X, masses)
+    assert put_away(points, space_of(points.X, settings), rows_of(X, masses))[0] is points
+
+
+def test_no_stage_misses_rows_that_were_put_away(monkeypatch):
+    X = make_blobs(3_000, n_features=5, centers=4, random_state=1)[0]
+    known, away = KernelConvexClustering().fit(X), []
+
+    def counted(points, space, rows):
+        found = put_away(points, space, rows)
+        away.append(found[0].X is None)
+        return found
+
+    monkeypatch.setattr(stage, "LARGE", 0)
+    monkeypatch.setattr("convexcluster.fit.put_away", counted)
+    model = KernelConvexClustering().fit(X)
+    assert away
+    assert all(away)
+    np.testing.assert_array_equal(model.labels_, known.labels_)
+    np.testing.assert_array_equal(model.predict(X + 0.1), known.predict(X + 0.1))
+    assert model.certificate_.statement == known.certificate_.statement
+    for a, b in zip(model.path_.centers, known.path_.centers, strict=True):
+        np.testing.assert_array_equal(a, b)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 import warnings
 
 import numpy as np
@@ -13,7 +14,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from convexcluster import ConvexClustering, KernelConvexClustering, load, solve_path
 from convexcluster.out_of_core import fit_large
-from convexcluster.points.units import exponent_of
+from convexcluster.points.units import beside_grid, exponent_of
 from convexcluster.tuning import tune
 
 X, y = make_blobs([30, 30], 2, centers=[[0, 0], [10, 0]], random_state=0)
@@ -246,3 +247,16 @@ def test_rows_out_of_proportion_to_those_of_the_fit_are_refused():
         with pytest.raises(ValueError, match="more than 1e150 times those of the fit"):
             model.predict([[far, 0.0]])
     assert model.predict(X[:1] * 1e-300) == model.labels_[0]
+
+
+def test_large_rows_are_looked_at_in_pieces():
+    X = np.ones((4_000, 1_000))
+    tracemalloc.start()
+    try:
+        assert not beside_grid(X, 0)
+        held = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert held < X.nbytes / 8
+    X[-1, -1] = 1e-152
+    assert beside_grid(X, 0)

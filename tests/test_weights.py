@@ -17,6 +17,7 @@ from convexcluster.weights import (
     automatic_graph,
     build_graph,
     local_scales,
+    neighbors,
     user_graph,
 )
 from convexcluster.weights.bridges import joining_edges
@@ -144,6 +145,19 @@ def test_two_threads_find_the_same_neighbors():
     one, two = (Nearest.of(Y, 8, metric="manhattan", jobs=jobs) for jobs in (1, 2))
     np.testing.assert_array_equal(one.index, two.index)
     np.testing.assert_array_equal(one.length, two.length)
+
+
+@pytest.mark.parametrize("n", [2, 20, 32, 33, 64])
+def test_few_rows_are_compared_where_they_are(n, monkeypatch):
+    X = np.random.default_rng(0).integers(0, 3, (n, 5)).astype(float)  # of many ties
+    k = min(7, n - 1)
+    with monkeypatch.context() as sorted_first:
+        sorted_first.setattr(neighbors, "AS_GIVEN", 0)
+        expected = Nearest.of(X, k, metric="manhattan")
+    monkeypatch.delattr(neighbors, "KDTree")
+    found = Nearest.of(X, k, metric="manhattan")
+    np.testing.assert_array_equal(found.index, expected.index)
+    np.testing.assert_array_equal(found.length, expected.length)
 
 
 def test_manhattan_distances_are_the_same_from_both_ends():

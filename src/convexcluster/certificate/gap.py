@@ -17,8 +17,8 @@ import numpy as np
 from ..graph import incidence
 from ..problem import Floats, Problem
 
-# Edges, or samples, per block of the gap: the differences of a block stay in cache, and a large graph in a large
-# embedding needs no second array of the size of Λ.
+# Edges, or samples, per block of the gap: the differences of a block stay in cache, and a large
+# graph in a large embedding needs no second array of the size of Λ.
 BLOCK = 4_096
 
 

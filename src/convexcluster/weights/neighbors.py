@@ -49,9 +49,9 @@ SHORTLIST = 5
 # Least distance of two distinct points: beside a row at 1e200 those of others round to 0.
 TINY = float(np.finfo(np.float64).tiny)
 
-# Tiles of rows up to which all pairs are compared in the order of the rows: with two, no tree and no
-# copy save 10 to 50 % of the time, whatever the columns. With four, clusters far apart, whose tiles
-# a tree would leave out, take up to a quarter longer.
+# Tiles of rows up to which all pairs are compared in the order of the rows. Up to two, no tree and
+# no copy save 10 to 50 % of the time, whatever the columns; of four, clusters far apart, whose
+# tiles a tree leaves out, take up to a quarter longer.
 AS_GIVEN = 2
 
 # Distances held at a time where samples have too many tied neighbours: some tens of megabytes.
