@@ -28,8 +28,8 @@ RANDOM = "import numpy as np\nX = np.random.default_rng(0).normal(size={size})"
 LIBRARIES = "import sklearn.base, sklearn.neighbors, numba\nnumba.njit(lambda x: x + 1)(1.0)"
 NO_PANDAS = "import sys\nsys.modules['pandas'] = sys.modules['pyarrow'] = None\n"
 
-# Seconds between two looks at another process. Ten times as long misses arrays of 50 MB that are
-# there for some milliseconds only.
+# Seconds between two looks at another process: a quarter of it and ten times as much see the same
+# within 6 MB.
 OFTEN = 0.002
 
 STEPS = {
