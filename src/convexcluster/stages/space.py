@@ -14,6 +14,7 @@ from ..problem import Floats, Ints
 from ..selection.tension import dimension_of
 from ..settings import Settings
 from ..weights import FEW_FEATURES, LOOPED, Nearest, automatic_nearest
+from ..weights.landscape import FEWEST, n_around
 from ..weights.neighbors import edge_lengths
 
 # Points whose neighbours grow in number as r^D with D below this lie on a curve or a surface,
@@ -113,6 +114,15 @@ def measure_space(points: Points, own: Graph | None, settings: Settings) -> Spac
 
 def near_in(space: Space, settings: Settings) -> Space:
     """The space with the neighbours of all points."""
-    asked, jobs = settings.n_neighbors, settings.threads
-    nearest = automatic_nearest(space.X, asked, space.metric, space.few, jobs=jobs)
-    return replace(space, nearest=nearest)
+    many = n_around(space.X.shape[0]) if shows_density(space, settings) else 0
+    given = space.X, settings.n_neighbors, space.metric, space.few
+    return replace(space, nearest=automatic_nearest(*given, many=many, jobs=settings.threads))
+
+
+def shows_density(space: Space, settings: Settings) -> bool:
+    """Whether the density of the points is asked about clusters.
+
+    It is not where the graph is not built from the points, nor by Manhattan distances.
+    """
+    asked = settings.labels == "auto" and not settings.one_gamma and settings.automatic_graph
+    return asked and space.few and space.metric != "manhattan" and space.X.shape[0] >= FEWEST
