@@ -222,8 +222,9 @@ def main(names: list[str]) -> None:
         "# Default fits",
         "",
         "`KernelConvexClustering().fit(X)` with nothing set, selection included, warm (a small fit "
-        "has loaded what is compiled); seconds are the median of three, or of one where both take more "
-        f"than {SHORT:g} s together. *Ours / HDBSCAN* is the ratio to scikit-learn's HDBSCAN at its defaults, "
+        "has loaded what is compiled); seconds are the median of three, or of one fit where ours "
+        f"and HDBSCAN's take more than {SHORT:g} s together. *Ours / HDBSCAN* is the ratio to "
+        "scikit-learn's HDBSCAN at its defaults, "
         "warm, in the same process and in turn, of the seconds and of CPU time (ours uses two "
         "threads, HDBSCAN one). `make bench-fits` writes this page. *Trace lost* is the share of "
         "the kernel's trace that the automatic rank leaves out, which is part of the certificate.",
