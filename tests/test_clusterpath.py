@@ -141,3 +141,25 @@ def test_clusters_left_over_are_joined_by_ward_with_their_masses():
     assert sorted(heavy.to_linkage()[0, :2]) == [1, 2]
     equal = solve_path([[0.0], [1.0], [2.2]], np.empty((0, 2), int), [], [0.1])
     assert sorted(equal.to_linkage()[0, :2]) == [0, 1]
+
+
+def test_labels_belong_to_who_asked_and_are_those_of_any_order(merging, splitting):
+    for path in (merging, splitting):
+        wanted = [path.labels(step=step) for step in range(len(path))]
+        path.labels(step=0)[:] = 9
+        for step in (0, 0, 2, 1, 2, 0, 1, 1):
+            path.labels(step=step)[:] = -1
+            np.testing.assert_array_equal(path.labels(step=step), wanted[step])
+
+
+def test_a_partition_that_stays_is_built_once(merging, monkeypatch):
+    longer = build(
+        [[0, 1, 2], [0, 1, 1], [0, 1, 1], [0, 1, 1], [0, 0, 0]], [1.0, 2.0, 3.0, 4.0, 5.0]
+    )
+    built, partition = [], ClusterPath._partition
+    monkeypatch.setattr(
+        ClusterPath, "_partition", lambda path, step: built.append(step) or partition(path, step)
+    )
+    for step in range(5):
+        longer.labels(step=step)
+    assert built == [0, 1, 4]

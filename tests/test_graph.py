@@ -17,6 +17,7 @@ from convexcluster.numerics.laplacian import (
     solve_laplacian,
 )
 from convexcluster.partition import means
+from convexcluster.weights.build import automatic_graph
 
 
 def random_graph(rng, n, m):
@@ -193,3 +194,36 @@ def test_compact_clusters_are_solved_to_ten_digits(cloud):
     b -= b.mean(axis=0)
     Y = solve_compact(edges, weights, b)
     assert np.linalg.norm(laplacian(edges, weights, n) @ Y - b) <= 1e-8 * np.linalg.norm(b)
+
+
+def clouds_and_bridges(n, d, k, seed):
+    """The graph of k clouds far apart, joined by k − 1 weak edges."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d)) + 100.0 * rng.normal(size=(k, d))[np.arange(n) % k]
+    g = automatic_graph(X, n_neighbors=5, masses=np.ones(n))
+    return g.edges, g.weights, np.tanh(X @ rng.normal(size=(d, 64)) / 50)
+
+
+@pytest.mark.parametrize(("n", "d", "k"), [(1_500, 10, 2), (3_000, 8, 5)])
+def test_of_clouds_far_apart_the_flow_over_bridges_tells_the_widest_edge(n, d, k, monkeypatch):
+    edges, weights, Z = clouds_and_bridges(n, d, k, 0)
+    masses = np.random.default_rng(1).uniform(0.5, 2.0, size=n)
+    top = gamma_range(Z, edges, weights, masses)[1]
+    # no system of the whole graph is solved
+    monkeypatch.setattr("convexcluster.graph.laplacian_solver", None)
+    assert widest(Z, edges, weights, masses) == pytest.approx(top, rel=1e-7)
+
+
+def test_bridges_that_are_not_the_widest_edges_or_no_tree_leave_it_to_the_systems():
+    edges, weights, Z = clouds_and_bridges(1_500, 10, 2, 0)
+    masses = np.ones(1_500)
+    side = components(edges[weights > 0.1 * np.median(weights)], 1_500)
+    same = Z - np.array([Z[side == t].mean(axis=0) for t in range(2)])[side]  # nothing crosses
+    top = gamma_range(same, edges, weights, masses)[1]
+    assert 0.8 * top <= widest(same, edges, weights, masses) <= top * (1 + 1e-6)
+    # a second weak edge between the clouds: neither of the two is a bridge
+    i, j = np.flatnonzero(side == 0)[-1], np.flatnonzero(side == 1)[-1]
+    edges = np.vstack([edges, np.sort([i, j])])
+    weights = np.append(weights, weights.min())
+    top = gamma_range(Z, edges, weights, masses)[1]
+    assert widest(Z, edges, weights, masses) == pytest.approx(top, rel=1e-6)

@@ -195,3 +195,11 @@ def test_auto_bandwidth_does_not_shrink_with_n(monkeypatch):
     # both are means of 200 distances whose relative deviation is about 0.2: 4 deviations of the
     # difference of two means
     assert auto_bandwidth(many) == pytest.approx(auto_bandwidth(few), rel=0.08)
+
+
+def test_a_gaussian_far_out_is_nearly_zero_and_a_normal_number():
+    far = np.array([[0.0], [30.0], [38.0], [1e3]])
+    for K in (KERNELS["rbf"](far, np.zeros((1, 1))), KERNELS["rbf"](far, far)):
+        assert (np.finfo(float).tiny <= K).all()
+        assert (K[3:, 0] < 1e-300).all()
+        assert K[1, 0] == pytest.approx(np.exp(-450.0))

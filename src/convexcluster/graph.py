@@ -14,7 +14,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import minimum_spanning_tree
 
-from .numerics.laplacian import laplacian_solver
+from .numerics.laplacian import laplacian_solver, rough_potentials
 from .partition import means
 from .problem import Floats, Ints
 
@@ -128,12 +128,57 @@ def widest(Z: Floats, edges: Ints, weights: Floats, masses: Floats) -> float:
     # change the combinations: it is that of the column's largest entry
     signs = np.sign(np.take_along_axis(b, np.abs(b).argmax(axis=0)[None], axis=0))
     mix = np.random.default_rng(0).normal(size=(b.shape[1], COMBINATIONS)) * signs.T
+    over = _over_bridges(edges, weights, labels, b, mix)
+    if over is not None:
+        return over
     potentials = _potentials(edges, weights, labels)
     guessed = edge_lengths(potentials(b @ mix), edges)
     wide = edges[np.argsort(-guessed, kind="stable")[:COMBINATIONS]]
     ends = np.zeros((len(Z), len(wide)))
     ends[wide.T, np.arange(len(wide))] = [[1.0], [-1.0]]
     return float(np.linalg.norm(potentials(ends).T @ b, axis=1).max())
+
+
+# Weights of bridges between clusters, as a share of the median: the floor of automatic graphs is a
+# tenth of it. With all edges for bridges only a tree would have any.
+WEAK = 1e-2
+
+# Clusters that bridges may join: their flows are one dense system of so many unknowns.
+JOINED = 300
+
+# How much less than δ of the widest bridge that of all other edges must be for the bridge to be the
+# widest edge: combinations tell a δ within a fifth, and rough gradients within a few per cent.
+CLEARLY = 0.5
+
+
+def _over_bridges(
+    edges: Ints, weights: Floats, labels: Ints, b: Floats, mix: Floats
+) -> float | None:
+    """δ of the widest bridge, if weak edges that are bridges are clearly wider than others.
+
+    The flow over an edge whose removal parts the graph is the demand on one side of it, so that no
+    system is left but those inside clusters, for which few gradients are enough.
+    """
+    weak = weights < WEAK * np.median(weights)
+    parts = components(edges[~weak], len(labels))
+    count = int(parts.max()) + 1
+    if not 0 < weak.sum() == count - 1 - int(labels.max()) <= JOINED:
+        return None
+    s, t = parts[edges[weak]].T
+    D = np.zeros((len(s), count))
+    D[np.arange(len(s)), s], D[np.arange(len(s)), t] = 1.0, -1.0
+    sums = np.zeros((count, b.shape[1]))
+    np.add.at(sums, parts, b)
+    flow = np.linalg.lstsq(D.T, sums, rcond=None)[0]  # exact: bridges are a tree
+    top = float((np.linalg.norm(flow, axis=1) / weights[weak]).max())
+    inside = b @ mix
+    np.subtract.at(inside, edges[weak, 0], flow @ mix)
+    np.add.at(inside, edges[weak, 1], flow @ mix)
+    Y = rough_potentials(edges[~weak], weights[~weak], inside, parts)
+    if Y is None:
+        return None
+    others = float(edge_lengths(Y, edges[~weak]).max()) / np.sqrt(COMBINATIONS)
+    return top if others <= CLEARLY * top else None
 
 
 def _demand(Z: Floats, edges: Ints, masses: Floats) -> tuple[Ints, Floats]:

@@ -60,11 +60,13 @@ def pivoted(
     random_state: int | np.random.Generator | None = None,
     masses: Floats,
     pivoting: str = "random",
+    axes: int | None = None,
 ) -> Embedding:
     """Pivoted Cholesky until τ² ≤ tol · tr(HKH) or ``rank`` columns, rotated to principal axes.
 
-    Half of ``tol`` goes to the factor, the rest to trailing principal axes that are dropped: this
-    is near the least number of columns for the error.
+    Of these the first ``axes`` are kept if that is fewer. Half of ``tol`` goes to the factor, the
+    rest to trailing principal axes that are dropped: this is near the least number of columns for
+    the error.
     """
     if pivoting not in PIVOTING:
         raise ValueError(f"pivoting must be one of {', '.join(PIVOTING)}, got {pivoting!r}")
@@ -78,6 +80,7 @@ def pivoted(
     lost = float(masses @ residual)
     mean, Q, variances = principal_axes(L, masses)
     r = columns_kept(variances, tol * float(variances.sum()) - lost)
+    r = r if axes is None else min(r, axes)
     Q = np.ascontiguousarray(Q[:, :r])
     triangle = L[pivots]
     return Embedding(
@@ -119,9 +122,9 @@ def leading(
     """
     n = X.shape[0]
     if sample is None or n <= sample or kernel.name not in STATIONARY:
-        return pivoted(X, kernel, masses=masses, **given).leading(axes)
+        return pivoted(X, kernel, masses=masses, axes=axes, **given)
     taken = np.linspace(0, n - 1, sample).astype(np.int64)
-    found = pivoted(X[taken], kernel, masses=masses[taken], **given).leading(axes)
+    found = pivoted(X[taken], kernel, masses=masses[taken], axes=axes, **given)
     assert found.index is not None
     assert found.B is not None
     projector = Projector.of(found)

@@ -35,7 +35,7 @@ class Projector:
             return cls(embedding)
         K = embedding.kernel(embedding.basis)
         # A cut at 1e-10 keeps a small: it costs nothing, since any origin is as good.
-        a: Floats = lstsq(K, np.asarray(embedding.shift), cond=1e-10)[0]
+        a: Floats = lstsq(K, np.asarray(embedding.shift), cond=1e-10, lapack_driver="gelsy")[0]
         shift = K @ a
         return cls(replace(embedding, shift=shift), a, float(a @ shift))
 
@@ -56,6 +56,6 @@ class Projector:
             whole = np.einsum("ik,ik->i", centred, centred)
         else:
             features = embedding.kernel.columns(X, np.arange(0), embedding.basis)
-            Z = (features - shift) @ B
+            Z = features @ B - shift @ B  # no second array of the size of the features
             whole = embedding.kernel.diag(X) - 2.0 * (features @ self.origin) + self.constant
         return Z, np.maximum(whole - np.einsum("ik,ik->i", Z, Z), 0.0)

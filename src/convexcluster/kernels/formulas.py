@@ -10,10 +10,10 @@ from collections.abc import Callable
 import numpy as np
 from sklearn.metrics.pairwise import (
     cosine_similarity,
+    euclidean_distances,
     laplacian_kernel,
     linear_kernel,
     polynomial_kernel,
-    rbf_kernel,
     sigmoid_kernel,
 )
 
@@ -26,8 +26,9 @@ def rbf(X: Samples, Y: Samples, bandwidth: float = 1.0) -> Floats:
     """exp(−‖x − y‖²/(2σ²)), the Gaussian kernel."""
     if X is Y and not is_sparse(X) and X.size > WHOLE and X.shape[0] <= X.shape[1]:
         return _rbf_of_many_features(X, bandwidth)
-    X, Y = _near_origin(X, Y)
-    return rbf_kernel(X, Y, gamma=0.5 / bandwidth**2)
+    K = euclidean_distances(*_near_origin(X, Y), squared=True)
+    K *= -0.5 / bandwidth**2
+    return _exponentials(K)
 
 
 def laplacian(X: Samples, Y: Samples, bandwidth: float = 1.0) -> Floats:
@@ -79,6 +80,17 @@ def _rbf_of_many_features(X: Floats, bandwidth: float) -> Floats:
     K -= squares[:, None]
     np.minimum(K, 0.0, out=K)
     K *= 0.5 / bandwidth**2
+    return _exponentials(K)
+
+
+# Exponents of a Gaussian are at least this: exp(−700) is 1e-304, and nothing beside k(x, x) = 1.
+# Below −708 an exponential takes ten to forty times as long, as its result is no normal number.
+LEAST_EXPONENT = -700.0
+
+
+def _exponentials(K: Floats) -> Floats:
+    """exp of exponents ≤ 0, in their place."""
+    np.maximum(K, LEAST_EXPONENT, out=K)
     return np.exp(K, out=K)
 
 

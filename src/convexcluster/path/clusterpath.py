@@ -11,6 +11,7 @@ last step at which a cluster split, whose labels are stored whole.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -192,7 +193,30 @@ class ClusterPath:
             return self._labels_at(int(steps[0]))
         return cut(self.to_linkage(), n_clusters)
 
+    @cached_property
+    def _changes(self) -> Ints:
+        """Steps at which clusters merge or split."""
+        return np.unique(np.concatenate([self.merge_steps, self.split_steps]))
+
+    @cached_property
+    def _latest(self) -> dict[int, Ints]:
+        """Labels that were asked for last, by the number of changes up to there.
+
+        Whoever goes through all steps meets most partitions several times in turn.
+        """
+        return {}
+
     def _labels_at(self, step: int) -> Ints:
+        changes = int(np.searchsorted(self._changes, step, side="right"))
+        labels = self._latest.get(changes)
+        if labels is None:
+            labels = self._partition(step)
+            self._latest.clear()
+            self._latest[changes] = labels
+        return labels.copy()
+
+    def _partition(self, step: int) -> Ints:
+        """Labels at a step, from the merges since the last split."""
         from ..loops.clusters import join as components
 
         n = self.n_samples

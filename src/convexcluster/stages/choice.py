@@ -22,11 +22,10 @@ from ..selection.tension import spread, tension
 from ..settings import Settings
 from ..solvers import prove, solve_problem
 from ..weights import Gaps, Landscape, find_gaps, valleys
-from ..weights.landscape import FEWEST
 from ..weights.valleys import LEAST
 from .path import OUTLINE, run_path
 from .penalty import build_penalty
-from .space import Space
+from .space import Space, shows_density
 
 # Points up to which the path is asked too where the density has valleys: curves of few samples are
 # thin, and their neighbours at any scale lie across gaps. Half: such curves come in pieces. With
@@ -91,17 +90,15 @@ def see(
     clearly. On a line the density is all that there is. ``links`` is the sample of every point, and
     no boundary parts a sample.
     """
-    asked = settings.labels == "auto" and not settings.one_gamma
-    if not (space.few and asked and settings.automatic_graph) or space.metric == "manhattan":
-        return Seen()
-    if len(points) < FEWEST:
+    if not shows_density(space, settings):
         return Seen()
     k = settings.n_clusters
     mass, least = in_rows(points, settings)
     given = "precomputed" if space.metric == "precomputed" else "euclidean"
-    land = Landscape.of(
-        space.X, points.masses / mass, settings.threads, given, dimension=space.dimension
-    )
+    options: dict[str, Any] = {"dimension": space.dimension}
+    if space.nearest is not None:
+        options["around"] = space.nearest.around
+    land = Landscape.of(space.X, points.masses / mass, settings.threads, given, **options)
     found = valleys(land, k, least, len(points) <= FEW_POINTS and not space.is_line)
     gaps = None if space.is_line else find_gaps(land, least)
     if links is not None:

@@ -17,6 +17,7 @@ from ..rows import Rows
 from ..selection.tension import dimension_of
 from ..settings import Settings
 from ..weights import FEW_FEATURES, LOOPED, Nearest, automatic_nearest
+from ..weights.landscape import FEWEST, n_around
 from ..weights.neighbors import edge_lengths
 
 # Points whose neighbours grow in number as r^D with D below this lie on a curve or a surface,
@@ -121,17 +122,29 @@ def measure_space(points: Points, own: Graph | None, settings: Settings) -> Spac
 
 def near_in(space: Space, settings: Settings) -> Space:
     """The space with the neighbours of all points."""
-    asked, jobs = settings.n_neighbors, settings.threads
-    nearest = automatic_nearest(space.X, asked, space.metric, space.few, jobs=jobs)
-    return replace(space, nearest=nearest)
+    many = n_around(space.X.shape[0]) if shows_density(space, settings) else 0
+    given = space.X, settings.n_neighbors, space.metric, space.few
+    return replace(space, nearest=automatic_nearest(*given, many=many, jobs=settings.threads))
+
+
+def shows_density(space: Space, settings: Settings) -> bool:
+    """Whether the density of the points is asked about clusters.
+
+    It is not where the graph is not built from the points, nor by Manhattan distances.
+    """
+    asked = settings.labels == "auto" and not settings.one_gamma and settings.automatic_graph
+    return asked and space.few and space.metric != "manhattan" and space.X.shape[0] >= FEWEST
 
 
 def put_away(points: Points, space: Space, rows: Rows) -> tuple[Points, Space]:
     """Let go of the sorted rows, if they are large, while a stage has no use for them.
 
     They are ``rows`` of the user's in another order: :func:`fetch` takes them from there. Rows that
-    the embedding holds as well would be there twice after that, and stay.
+    the embedding holds as well would be there twice after that, and stay. The many neighbours that
+    showed the density have been used.
     """
+    if space.nearest is not None:
+        space = replace(space, nearest=replace(space.nearest, around=None))
     X = points.X
     own = points.distinct and not points.coarse and points.index is not None
     if not own or sparse.issparse(X) or X.size <= LARGE or not np.all(rows.masses):

@@ -149,11 +149,17 @@ def automatic_graph(
 
 
 def automatic_nearest(
-    X: Samples, n_neighbors: int, metric: str = "auto", few: bool | None = None, *, jobs: int = 1
+    X: Samples,
+    n_neighbors: int,
+    metric: str = "auto",
+    few: bool | None = None,
+    *,
+    many: int = 0,
+    jobs: int = 1,
 ) -> Nearest:
-    """The neighbours that the graph of the defaults is made of."""
+    """The neighbours that the graph of the defaults is made of, or ``many`` if these are more."""
     metric, _, asked = automatic_neighbors(X, n_neighbors, metric, few)
-    return Nearest.of(X, min(asked, X.shape[0] - 1), metric=metric, jobs=jobs)
+    return Nearest.of(X, min(asked, X.shape[0] - 1), metric=metric, many=many, jobs=jobs)
 
 
 def automatic_neighbors(

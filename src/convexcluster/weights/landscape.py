@@ -12,7 +12,7 @@ import numpy as np
 
 from ..problem import Floats, Ints
 from .bridges import joining_edges
-from .neighbors import TINY, Search, others
+from .neighbors import TINY, Around, Search
 
 # Scales: neighbours of the finest, and of the coarsest, which is also a quarter of the points at
 # most. With fewer than 8 chance rules; beyond 128 nothing more was found, and time grows with it.
@@ -30,6 +30,11 @@ THREADED = 1_000
 # The dimension beyond a scale is measured up to this many times its neighbours, at as many of the
 # neighbours of a saddle.
 BEYOND, PLACES = 8, 8
+
+
+def n_around(n: int) -> int:
+    """Neighbours of each of n points that the coarsest scale has."""
+    return min(max(FINE, min(COARSEST, WORK // n)), n // 4)
 
 
 @dataclass(frozen=True)
@@ -53,17 +58,18 @@ class Landscape:
         jobs: int = 1,
         metric: str = "euclidean",
         dimension: float | None = None,
+        around: Around | None = None,
     ) -> Landscape:
-        """Find the neighbours."""
+        """Find the neighbours, as many as :func:`n_around` says, unless they are known."""
         X, masses = np.asarray(X, dtype=np.float64), np.asarray(masses, dtype=np.float64)
-        n, search = len(X), Search.of(X, metric)
-        jobs = jobs if n >= THREADED else 1
+        if around is None:
+            around = Around.of(X, n_around(len(X)), metric=metric, jobs=jobs)
+        lengths = np.maximum(around.length, TINY)
+        lengths = np.log(lengths, out=lengths)
+        jobs = jobs if len(X) >= THREADED else 1
         dimension = float(X.shape[1]) if dimension is None else dimension
-        columns = min(max(FINE, min(COARSEST, WORK // n)), n // 4)
-        lengths, near = search.nearest(np.arange(n), columns + 1, jobs)
-        near, lengths = others(near, lengths)
-        lengths = np.log(np.maximum(lengths, TINY, out=lengths), out=lengths)
-        return cls(search, dimension, masses / masses.mean(), masses, near, lengths, jobs)
+        weight = masses / masses.mean()
+        return cls(around.search, dimension, weight, masses, around.index, lengths, jobs)
 
     def bridges(self, parts: Ints) -> Ints:
         """The shortest edges that join the parts, shortest first."""
