@@ -16,7 +16,6 @@ import numpy as np
 from .certificate import Certificate
 from .certificate.claims import Centroids
 from .certificate.reduced import reduce
-from .numerics.progress import Progress
 from .numerics.threads import interruptible, one_blas_thread
 from .partition import by_size
 from .path.clusterpath import ClusterPath
@@ -140,21 +139,19 @@ class Fit:
         return self.by_nearest()
 
 
-def watched(fit: Callable[..., Fit]) -> Callable[..., Fit]:
-    """A fit that shows its progress, if ``verbose`` asks; of few numbers on one BLAS thread."""
+def on_few_threads(fit: Callable[..., Fit]) -> Callable[..., Fit]:
+    """A fit of few numbers on one BLAS thread."""
 
     @wraps(fit)
-    def shown(rows: Rows, settings: Settings, groups: Ints | None = None) -> Fit:
+    def alone(rows: Rows, settings: Settings, groups: Ints | None = None) -> Fit:
         small = rows.X is not None and np.prod(rows.X.shape, dtype=float) <= SMALL
-        with settings.watched() as watching, one_blas_thread(small):
-            if isinstance(watching.verbose, Progress):
-                watching.verbose.expect(MANY if rows.n is None else rows.n, rows.width)
-            return fit(rows, watching, groups)
+        with one_blas_thread(small):
+            return fit(rows, settings, groups)
 
-    return shown
+    return alone
 
 
-@watched
+@on_few_threads
 @interruptible()
 def fit(rows: Rows, settings: Settings, groups: Ints | None = None) -> Fit:
     """Cluster rows: the path of their points, the choice on it, its solution, and the proof.
@@ -166,8 +163,12 @@ def fit(rows: Rows, settings: Settings, groups: Ints | None = None) -> Fit:
     rows = in_units(rows, unit)
     plan = settings.plan(rows)
     rows = rows.in_blocks(plan.block_rows)
-    settings.stage("neighbours")
+    n = MANY if rows.n is None else rows.n
+    settings.expect(n, rows.width, plan.cells, plan.coarse)
+    settings.stage("rows")
     points = make_points(rows, plan, settings)
+    settings.expect(n, rows.width, len(points), points.coarse)
+    settings.stage("neighbours")
     spare = int(SPARE_CELLS * plan.cells) if points.cells is not None else 0
     own = graph_of_rows(rows, points, settings)
     links = None if groups is None or points.index is None else link(groups, points.index)
@@ -175,12 +176,15 @@ def fit(rows: Rows, settings: Settings, groups: Ints | None = None) -> Fit:
         space = measure_space(points, own, settings)
         settings.stage("valleys")
         seen = see(points, own, space, settings, links)
+        clear = seen.valleys is not None and not points.coarse
+        settings.expect(n, rows.width, len(points), points.coarse, clear)
         graph, wide = build_penalty(points, own, settings, space, seen.valleys, links)
         problem = Problem(points.Z, graph.edges, graph.weights, 0.0, points.masses)
         if links is not None:
             problem = reduce(problem, links)
         tol = gap_to_reach(points, problem, settings)
         if settings.one_gamma:
+            settings.stage("solution")
             path, choice, solution = solve_one(problem.at(settings.gamma), tol, settings)
         else:
             settings.stage("path")
@@ -195,6 +199,7 @@ def fit(rows: Rows, settings: Settings, groups: Ints | None = None) -> Fit:
         if proof.centroids is not None:
             solution = solution_of(proof.centroids, problem)
         elif solution is None:
+            settings.stage("solution")
             solution = solve_chosen(problem, path, choice, tol, settings)
         error = coarsening_error(rows, points, wide, problem, solution)
         if error is None or spare < PIECES or is_bearable(error, points):

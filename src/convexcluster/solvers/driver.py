@@ -15,6 +15,7 @@ import numpy as np
 from ..certificate import dual_point, duality_gap, project
 from ..loops.clusters import join
 from ..loops.edges import means
+from ..numerics.progress import reports
 from ..numerics.threads import stop_if_asked
 from ..problem import Floats, Problem, Solution, Status
 
@@ -62,6 +63,7 @@ def drive(
             relative = problem.relative(least)
             return Solution(best, kept, least, relative, Status.CONVERGED, 0)
     status, n_iter, milestone, idle = Status.STALLED, 0, np.inf, 0
+    told = reports("solution")
     start = None if warm is None else kept.copy()
     points = method.iterates(problem, start, target)
     del start, warm
@@ -76,6 +78,7 @@ def drive(
         if least <= target:
             status = Status.CONVERGED
             break
+        told(float(np.sqrt(target / least)))  # after k accelerated steps the gap is O(1/k²)
         if n_iter >= limit:
             status = Status.MAX_ITER
             break

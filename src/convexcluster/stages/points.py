@@ -41,6 +41,7 @@ def make_points(rows: Rows, plan: Plan, settings: Settings) -> Points:
         return distinct_points(rows, settings)
 
     def embed_sample(sample: Floats, kernel: Kernel) -> Any:
+        settings.stage("cells")  # the first pass over the rows is done
         return embed(sample, kernel, **settings.embedding_options(*sample.shape, of_sample=True))
 
     kernel_of, seed = partial(_kernel_of_sample, settings), settings.sample_seed()
