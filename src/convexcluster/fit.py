@@ -176,8 +176,6 @@ def fit(rows: Rows, settings: Settings, groups: Ints | None = None) -> Fit:
         space = measure_space(points, own, settings)
         settings.stage("valleys")
         seen = see(points, own, space, settings, links)
-        clear = seen.valleys is not None and not points.coarse
-        settings.expect(n, rows.width, len(points), points.coarse, clear)
         graph, wide = build_penalty(points, own, settings, space, seen.valleys, links)
         problem = Problem(points.Z, graph.edges, graph.weights, 0.0, points.masses)
         if links is not None:

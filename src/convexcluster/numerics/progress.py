@@ -43,7 +43,7 @@ FEATURES = {
     "cells": (0.06, 1.0, 0.5),
     "neighbours": (0.12, 2.0, 0.4),
     "valleys": (0.03, 1.0, 0.0),
-    "path": (0.75, 0.95, 0.3),
+    "path": (0.6, 1.1, 0.2),
     "choice": (0.03, 1.0, 0.0),
     "proof": (0.3, 1.1, 0.2),
     "solution": (0.4, 1.5, 0.3),
@@ -52,9 +52,10 @@ FEATURES = {
 # Seconds of the calls of a stage of few points.
 CALLS = 0.01
 
-# Path of points of few features without valleys, in times of that of others: nothing fuses early.
-# With half of it the estimates of noise are a third too low, with twice of it too high.
-UNCLEAR = 3.0
+# A path that has told no more than ``RUNGS`` when its first γ is solved takes so many times longer
+# than that of clusters far apart, which fuse on the way there. With half of it the estimates of
+# noise are a third too low, with twice of it as much too high.
+RUNGS, UNCLEAR = 0.6, 3.0
 
 STAGES, OF_ROWS = tuple(PLANE), ("rows", "cells", "labels")
 
@@ -153,6 +154,8 @@ class Progress:
         inside = time.perf_counter() - self._entered
         if step == 0:
             self._first = inside
+            longer = UNCLEAR if self._share <= RUNGS else 1.0
+            self._expected = self._expected | {"path": longer * self._expected["path"]}
         else:
             ahead = AHEAD * (inside - self._first) / step * (total - step - 1)
             self.part(inside / (inside + ahead) if inside > 0 else (step + 1) / total)
@@ -195,11 +198,10 @@ def reports(*stages: str) -> Callable[[float], None]:
     return (lambda share: None) if bar is None or bar.name not in stages else bar.part
 
 
-def seconds(n: int, d: int, points: int | None = None, clear: bool = True) -> dict[str, float]:
+def seconds(n: int, d: int, points: int | None = None) -> dict[str, float]:
     """Seconds that the stages of a fit of n rows of d features should take.
 
-    ``points`` are as many as the rows are made, by default all. They are ``clear`` if the density
-    shows the clusters that are followed.
+    ``points`` are as many as the rows are made, by default all.
 
     Examples
     --------
@@ -211,8 +213,6 @@ def seconds(n: int, d: int, points: int | None = None, clear: bool = True) -> di
     for name, (whole, power, of_features) in given.items():
         count = n if points is None or name in OF_ROWS else points
         out[name] = CALLS + whole * (count / 10_000) ** power * (d / 10) ** of_features
-    if d <= 3 and not clear:
-        out["path"] *= UNCLEAR
     return out
 
 

@@ -255,13 +255,13 @@ class Settings:
             if person:
                 print(file=sys.stderr)
 
-    def expect(self, n: int, width: int, points: int, coarse: bool, clear: bool = True) -> None:
+    def expect(self, n: int, width: int, points: int, coarse: bool) -> None:
         """The fit is of n rows of so many columns, which are so many points, or cells if coarse."""
         if isinstance(self.verbose, Progress):
             width = 2 if self.pairs_given else width
             seldom = {"path", "choice"} if self.one_gamma else {"solution"}
             seldom = seldom - {"solution"} if coarse else seldom | {"cells", "labels"}
-            self.verbose.expect(seconds(n, width, points, clear), seldom)
+            self.verbose.expect(seconds(n, width, points), seldom)
 
     def stage(self, name: str) -> None:
         """A stage of the fit begins, one of ``numerics.progress.STAGES``."""
