@@ -148,6 +148,33 @@ def test_loops_that_cannot_be_kept_are_compiled_and_it_is_said_once(monkeypatch)
     assert [loop(1) for loop in loops] == [2, 2]
 
 
+def test_compiling_is_announced_once_where_a_person_waits_and_where_it_happens(capsys, monkeypatch):
+    from convexcluster.loops import compile as compiled
+
+    def loop_of(module):
+        def more(x):
+            return x + 1
+
+        more.__module__ = module
+        return compiled.njit()(more)
+
+    compiled._say_compiling.cache_clear()
+    ours, loop = "convexcluster.loops.one", loop_of("convexcluster.loops.one")
+    with compiled.announced(asked=False):
+        assert loop_of(ours)(1) == 2
+    with compiled.announced(asked=True):
+        loop_of("another.package")(1)
+        assert capsys.readouterr().err == ""
+        assert (loop(1), loop_of(ours)(1)) == (2, 2)
+    said = capsys.readouterr().err
+    assert said == "[convexcluster] compiling, once in every process: some seconds\n"
+    with compiled.announced(asked=True):
+        loop(1)  # is there already
+    loop_of(ours)(1)
+    assert capsys.readouterr().err == ""
+    compiled._say_compiling.cache_clear()
+
+
 def test_dual_coefficients_are_convex_combinations(fitted):
     beta = fitted.dual_coef_
     assert beta.min() >= 0
