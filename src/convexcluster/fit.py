@@ -30,7 +30,7 @@ from .stages.choice import choose, in_order, see, solve_one, with_copies
 from .stages.error import coarsening_error, is_bearable
 from .stages.path import gap_to_reach, run_path, solve_chosen
 from .stages.penalty import build_penalty, make_vote
-from .stages.points import graph_of_rows, in_units, make_points
+from .stages.points import graph_of_rows, in_units, make_points, without_copies
 from .stages.proof import prove_choice, proved, solution_of
 from .stages.space import measure_space
 from .stages.units import choose_units
@@ -162,6 +162,7 @@ def fit(rows: Rows, settings: Settings, groups: Ints | None = None) -> Fit:
     unit, settings = choose_units(rows, settings)
     rows = in_units(rows, unit)
     plan = settings.plan(rows)
+    rows, index = without_copies(rows, settings) if plan.coarse else (rows, None)
     rows = rows.in_blocks(plan.block_rows)
     n = MANY if rows.n is None else rows.n
     settings.expect(n, rows.width, plan.cells, plan.coarse)
@@ -203,6 +204,8 @@ def fit(rows: Rows, settings: Settings, groups: Ints | None = None) -> Fit:
         if error is None or spare < PIECES or is_bearable(error, points):
             break
         points, spare = cut_finer(rows, points, error, spare), 0
+    if index is not None and points.index is not None:
+        points = replace(points, index=points.index[index])
     solution, certificate = proved(
         points, problem, choice, proof, solution, error, settings, unit, links
     )

@@ -110,7 +110,7 @@ def _threads() -> dict[str, int]:
     import numba
     from threadpoolctl import threadpool_info
 
-    counts = {"cores": joblib.cpu_count(), "numba": int(numba.get_num_threads())}
+    counts = {"cores": joblib.effective_n_jobs(-1), "numba": int(numba.get_num_threads())}
     for pool in threadpool_info():
         name = str(pool.get("internal_api", "other"))
         counts[name] = max(counts.get(name, 0), int(pool["num_threads"]))
