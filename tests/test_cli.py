@@ -663,7 +663,7 @@ from convexcluster.cli.info import compile_ahead
 def there():
     modules = [value for name, value in sys.modules.items() if name.startswith("convexcluster.")]
     loops = {id(x): x for m in modules for x in vars(m).values() if isinstance(x, Dispatcher)}
-    return {(x.py_func.__module__, x.__name__, str(s)) for x in loops.values() for s in x.signatures}
+    return {(x.__name__, str(kind)) for x in loops.values() for kind in x.signatures}
 
 compile_ahead()
 known = there()
