@@ -8,6 +8,8 @@ import subprocess
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from joblib import effective_n_jobs
+
 PACKAGES = ("numpy", "scipy", "numba", "scikit-learn")
 
 
@@ -17,7 +19,7 @@ def header(title: str, packages: tuple[str, ...] = PACKAGES) -> str:
     return "\n".join(
         [
             title,
-            f"{processor()}, {os.cpu_count()} cores{load}, {platform.platform(terse=True)}",
+            f"{processor()}, {effective_n_jobs(-1)} cores{load}, {platform.platform(terse=True)}",
             f"Python {platform.python_version()}, "
             + ", ".join(f"{name} {installed(name)}" for name in packages),
             f"convexcluster {commit()}",

@@ -653,6 +653,37 @@ def test_a_person_is_told_of_compiling_and_progress(run, iris, monkeypatch):
     assert any(f"fitting 75 × 4: {stage}" in told for stage in STAGES)
 
 
+AFTER = """
+import sys
+from numba.core.dispatcher import Dispatcher
+from sklearn.datasets import load_digits, make_blobs, make_moons
+from convexcluster import KernelConvexClustering
+from convexcluster.cli.info import compile_ahead
+
+def there():
+    modules = [value for name, value in sys.modules.items() if name.startswith("convexcluster.")]
+    loops = {id(x): x for m in modules for x in vars(m).values() if isinstance(x, Dispatcher)}
+    return {(x.__name__, str(kind)) for x in loops.values() for kind in x.signatures}
+
+compile_ahead()
+known = there()
+for X in (
+    make_moons(500, noise=0.05, random_state=0)[0],
+    make_moons(10_000, noise=0.05, random_state=0)[0],
+    load_digits().data,
+    make_blobs(5_000, 10, centers=6, random_state=0)[0],
+    make_blobs(60_000, centers=5, random_state=0)[0],
+):
+    KernelConvexClustering().fit(X).predict(X[:50] + 0.01)
+    print(sorted(there() - known))
+"""
+
+
+def test_default_fits_compile_nothing_that_was_not_compiled_ahead():
+    done = subprocess.run([sys.executable, "-c", AFTER], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["[]"] * 5
+
+
 def test_info_compiles_ahead(run):
     done = run("info", "--warm", "--json")
     assert done.code == 0

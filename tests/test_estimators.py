@@ -21,7 +21,7 @@ from sklearn.utils.estimator_checks import (
 
 from convexcluster import ConvexClustering, KernelConvexClustering, load
 from convexcluster.estimators.predict import Predictions
-from convexcluster.numerics.progress import STAGES, Progress
+from convexcluster.numerics.progress import STAGES
 
 BOTH = [KernelConvexClustering, ConvexClustering]
 
@@ -127,71 +127,12 @@ def test_progress_goes_to_a_function_or_to_standard_error(blobs, capsys, tmp_pat
     model.save(tmp_path / "model")  # the function is left behind
     assert load(tmp_path / "model").verbose == 0
     KernelConvexClustering(3, verbose=1).fit(blobs[0])
-    lines = [f"[convexcluster] {stage}" for stage in STAGES]
+    begun = [stage for stage in STAGES if stage not in ("cells", "solution")]
+    lines = [f"[convexcluster] {stage}" for stage in begun]
     shown = capsys.readouterr().err.splitlines()
     assert [line for line in shown if "compiling" not in line] == lines
     KernelConvexClustering(3, verbose=2).fit(blobs[0])
     assert capsys.readouterr().err.count("γ=") == len(model.path_)
-
-
-def test_a_bar_never_goes_back_and_moves_on_while_a_stage_takes_longer(monkeypatch):
-    now, seen = [0.0], []
-    monkeypatch.setattr("convexcluster.numerics.progress.time.perf_counter", lambda: now[0])
-    progress = Progress(lambda stage, done, left: seen.append((stage, done, left)))
-    for stage in STAGES:
-        progress.stage(stage)
-        now[0] += 1.0
-        if stage == "path":
-            for step in range(3):
-                progress(step, 4)
-    for _ in range(5):
-        now[0] += 30.0
-        progress._tell()
-    done = [share for _, share, _ in seen]
-    assert done == sorted(done)
-    assert done[-1] <= 1
-    assert len(set(done[-5:])) == 5 or done[-1] > 0.999
-    assert seen[0][2] != seen[0][2]  # nothing is known at first
-    progress.stage("path")  # cells that were cut finer have a path of their own
-    assert seen[-1][1] == done[-1]
-
-
-# Shares of the time that stages of default fits took (`python -m benchmarks.progress`).
-TOOK = {
-    (500, 2): {"neighbours": 21, "valleys": 46, "path": 16, "choice": 2, "proof": 15},
-    (10_000, 2): {"neighbours": 12, "valleys": 37, "path": 30, "choice": 2, "proof": 19},
-    (50_000, 2): {"neighbours": 8, "valleys": 21, "path": 30, "choice": 2, "proof": 39},
-    (5_000, 10): {"neighbours": 23, "valleys": 4, "path": 48, "choice": 3, "proof": 22},
-    (10_000, 50): {"neighbours": 23, "valleys": 11, "path": 32, "choice": 2, "proof": 32},
-    (20_000, 50): {"neighbours": 26, "valleys": 13, "path": 30, "choice": 2, "proof": 29},
-}
-
-
-@pytest.mark.parametrize(("size", "took"), TOOK.items(), ids=str)
-@pytest.mark.parametrize("even", [True, False])
-def test_the_estimate_of_a_bar_is_near_the_truth(size, took, even, monkeypatch):
-    now, seen = [0.0], []
-    monkeypatch.setattr("convexcluster.numerics.progress.time.perf_counter", lambda: now[0])
-    progress = Progress(lambda stage, done, left: seen.append((now[0], done, left)))
-    progress.expect(*size)
-    whole = float(sum(took.values()))
-    for stage, seconds in took.items():
-        progress.stage(stage)
-        for step in range(seconds):
-            now[0] += 1.0
-            if stage == "path" and even:
-                progress(step, seconds)
-            progress._tell()
-        if stage == "path" and not even:  # the first step takes all the time
-            for step in range(40):
-                progress(step, 40)
-    for since, wrong in ((0.35, 0.5), (0.6, 0.35), (0.9, 0.2)):
-        late = [abs(at + left - whole) for at, _, left in seen if at >= since * whole]
-        assert max(late) <= wrong * whole
-    end = [done for at, done, _ in seen if at >= 0.8 * whole]
-    assert min(np.diff(sorted(set(end)))) > 0  # it moves on to the end
-    assert len(set(end)) >= 0.8 * 0.2 * whole
-    assert 0.75 <= end[-1] < 1
 
 
 def test_loops_that_cannot_be_kept_are_compiled_and_it_is_said_once(monkeypatch):
@@ -205,6 +146,33 @@ def test_loops_that_cannot_be_kept_are_compiled_and_it_is_said_once(monkeypatch)
         loops = [compiled.njit(cache=True)(lambda x: x + 1) for _ in range(2)]
     assert len(said) == 1
     assert [loop(1) for loop in loops] == [2, 2]
+
+
+def test_compiling_is_announced_once_where_a_person_waits_and_where_it_happens(capsys, monkeypatch):
+    from convexcluster.loops import compile as compiled
+
+    def loop_of(module):
+        def more(x):
+            return x + 1
+
+        more.__module__ = module
+        return compiled.njit()(more)
+
+    compiled._say_compiling.cache_clear()
+    ours, loop = "convexcluster.loops.one", loop_of("convexcluster.loops.one")
+    with compiled.announced(asked=False):
+        assert loop_of(ours)(1) == 2
+    with compiled.announced(asked=True):
+        loop_of("another.package")(1)
+        assert capsys.readouterr().err == ""
+        assert (loop(1), loop_of(ours)(1)) == (2, 2)
+    said = capsys.readouterr().err
+    assert said == "[convexcluster] compiling, once in every process: some seconds\n"
+    with compiled.announced(asked=True):
+        loop(1)  # is there already
+    loop_of(ours)(1)
+    assert capsys.readouterr().err == ""
+    compiled._say_compiling.cache_clear()
 
 
 def test_dual_coefficients_are_convex_combinations(fitted):

@@ -107,8 +107,10 @@ class KernelConvexClustering(LocalKernelConvexClustering):
         with unchanged_by_errors(self):
             settings = Settings.of(self)
             rows = dask_rows(X, self._client(), self.patience)
-            found = fit(rows, settings)
-            found = found.with_all_clusters(rows.parts(found.vote.labels_of))
+            with settings.watched() as settings:
+                found = fit(rows, settings)
+                settings.stage("labels")
+                found = found.with_all_clusters(rows.parts(found.labeller.labels_of))
             keep(self, found, np.arange(len(found.points)), found.points.masses, found.labels)
             self.n_features_in_ = rows.width
             self.point_labels_: Ints = found.labels

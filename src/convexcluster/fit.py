@@ -16,7 +16,6 @@ import numpy as np
 from .certificate import Certificate
 from .certificate.claims import Centroids
 from .certificate.reduced import reduce
-from .numerics.progress import Progress
 from .numerics.threads import interruptible, one_blas_thread
 from .partition import by_size
 from .path.clusterpath import ClusterPath
@@ -31,7 +30,7 @@ from .stages.choice import choose, in_order, see, solve_one, with_copies
 from .stages.error import coarsening_error, is_bearable
 from .stages.path import gap_to_reach, run_path, solve_chosen
 from .stages.penalty import build_penalty, make_vote
-from .stages.points import graph_of_rows, in_units, make_points
+from .stages.points import graph_of_rows, in_units, make_points, without_copies
 from .stages.proof import prove_choice, proved, solution_of
 from .stages.space import fetch, measure_space, put_away
 from .stages.units import choose_units
@@ -140,21 +139,19 @@ class Fit:
         return self.by_nearest()
 
 
-def watched(fit: Callable[..., Fit]) -> Callable[..., Fit]:
-    """A fit that shows its progress, if ``verbose`` asks; of few numbers on one BLAS thread."""
+def on_few_threads(fit: Callable[..., Fit]) -> Callable[..., Fit]:
+    """A fit of few numbers on one BLAS thread."""
 
     @wraps(fit)
-    def shown(rows: Rows, settings: Settings, groups: Ints | None = None) -> Fit:
+    def alone(rows: Rows, settings: Settings, groups: Ints | None = None) -> Fit:
         small = rows.X is not None and np.prod(rows.X.shape, dtype=float) <= SMALL
-        with settings.watched() as watching, one_blas_thread(small):
-            if isinstance(watching.verbose, Progress):
-                watching.verbose.expect(MANY if rows.n is None else rows.n, rows.width)
-            return fit(rows, watching, groups)
+        with one_blas_thread(small):
+            return fit(rows, settings, groups)
 
-    return shown
+    return alone
 
 
-@watched
+@on_few_threads
 @interruptible()
 def fit(rows: Rows, settings: Settings, groups: Ints | None = None) -> Fit:
     """Cluster rows: the path of their points, the choice on it, its solution, and the proof.
@@ -165,9 +162,14 @@ def fit(rows: Rows, settings: Settings, groups: Ints | None = None) -> Fit:
     unit, settings = choose_units(rows, settings)
     rows = in_units(rows, unit)
     plan = settings.plan(rows)
+    rows, index = without_copies(rows, settings) if plan.coarse else (rows, None)
     rows = rows.in_blocks(plan.block_rows)
-    settings.stage("neighbours")
+    n = MANY if rows.n is None else rows.n
+    settings.expect(n, rows.width, plan.cells, plan.coarse)
+    settings.stage("rows")
     points = make_points(rows, plan, settings)
+    settings.expect(n, rows.width, len(points), points.coarse)
+    settings.stage("neighbours")
     spare = int(SPARE_CELLS * plan.cells) if points.cells is not None else 0
     own = graph_of_rows(rows, points, settings)
     links = None if groups is None or points.index is None else link(groups, points.index)
@@ -181,6 +183,7 @@ def fit(rows: Rows, settings: Settings, groups: Ints | None = None) -> Fit:
             problem = reduce(problem, links)
         tol = gap_to_reach(points, problem, settings)
         if settings.one_gamma:
+            settings.stage("solution")
             path, choice, solution = solve_one(problem.at(settings.gamma), tol, settings)
         else:
             settings.stage("path")
@@ -197,12 +200,15 @@ def fit(rows: Rows, settings: Settings, groups: Ints | None = None) -> Fit:
         if proof.centroids is not None:
             solution = solution_of(proof.centroids, problem)
         elif solution is None:
+            settings.stage("solution")
             points, space = put_away(points, space, rows)
             solution = solve_chosen(problem, path, choice, tol, settings)
         error = coarsening_error(rows, points, wide, problem, solution)
         if error is None or spare < PIECES or is_bearable(error, points):
             break
         points, spare = cut_finer(rows, points, error, spare), 0
+    if index is not None and points.index is not None:
+        points = replace(points, index=points.index[index])
     solution, certificate = proved(
         points, problem, choice, proof, solution, error, settings, unit, links
     )

@@ -108,8 +108,10 @@ def fit_large(
     model = clone(KernelConvexClustering() if estimator is None else estimator)
     settings = Settings.of(model)
     rows = file_rows(source, settings.n_jobs)
-    found, plan = fit(rows, settings), settings.plan(rows)
-    found = found.with_all_clusters(rows.map(found.vote.labels_of))
+    with settings.watched() as settings:
+        found, plan = fit(rows, settings), settings.plan(rows)
+        settings.stage("labels")
+        found = found.with_all_clusters(rows.map(found.labeller.labels_of))
     model.n_features_in_ = rows.width
     keep(model, found, np.arange(len(found.points)), found.points.masses, found.labels)
     result = LargeFit(model, rows.n, plan)

@@ -45,13 +45,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..graph import quotient
+from ..numerics.progress import reports
 from ..numerics.threads import each
 from ..partition import ranks
 from ..problem import Floats, Ints, Problem
 from .reduced import dense_newton, meeting, newton
 from .rounding import OWN, roundings
 from .routing import Flows, Inside, bounded, route_cluster
-from .space import THREADED, Layout, Space, Sums, sums
+from .space import PASS, THREADED, Layout, Space, Sums, sums
 
 Bools = NDArray[np.bool_]
 
@@ -164,10 +165,21 @@ class Proof:
         """The flows of every label, of conductances that are the weights at first."""
         return self.each(lambda t: self.route(self.insides[t]))
 
-    def each(self, task: Callable[[int], Any]) -> list[Any]:
-        """``task(t)`` of every cluster t, the largest first, on the threads of the proof."""
-        order = np.argsort(-np.diff(self.at.places), kind="stable")
-        found = each(task, order.tolist(), self.jobs)
+    def each(self, task: Callable[[int], Any], before: float = PASS) -> list[Any]:
+        """``task(t)`` of every cluster t, the largest first, on the threads of the proof.
+
+        ``before`` is the share of the proof that is done, about, for the bar.
+        """
+        sizes = np.diff(self.at.places)
+        order, told = np.argsort(-sizes, kind="stable"), reports("proof")
+        ends = np.cumsum(sizes[order]) / sizes.sum()
+
+        def counted(place: int) -> Any:
+            out = task(int(order[place]))
+            told(before + (1.0 - before) * float(ends[place]))
+            return out
+
+        found = each(counted, range(self.k), self.jobs)
         return [found[place] for place in ranks(order)]
 
     @property

@@ -17,6 +17,7 @@ import numpy as np
 from scipy import sparse
 
 from ..graph import components
+from ..numerics.progress import reports
 from ..numerics.threads import each, stop_if_asked
 from ..partition import canonical
 from ..problem import Floats, Ints
@@ -128,6 +129,10 @@ CELL = 0.7
 LEAST_CELL, LARGEST_CELL = 8, 200
 
 
+# Share of a proof that the pass over K takes, about: a third in the plane, of clusters in many
+# dimensions three quarters. It is for the bar alone.
+PASS = 0.5
+
 # Samples from which a pass uses a second thread. Half: starting it takes as long as it saves.
 THREADED = 1_000
 
@@ -193,11 +198,13 @@ def sums(space: Space, masses: Floats, at: Layout, jobs: int = 1) -> Sums:
     local = np.arange(p) - at.cells[label]
     own = np.zeros((n, int(local.max()) + 1))
     near_cells = _neighbours(space, at)
+    told = reports("proof")
 
     def half(first: int) -> tuple[Floats, int]:
         of_label, values = np.zeros((n, len(at.cells) - 1)), 0
         for g in range(first, p, 2):
             stop_if_asked()
+            told(PASS * (1.0 - (1.0 - g / p) ** 2))
             a, b = starts[g], starts[g + 1]
             near = near_cells(g)
             lengths = starts[near + 1] - starts[near]

@@ -67,17 +67,36 @@ def collect() -> dict[str, Any]:
     }
 
 
+# Rows, features and parameters of the fits that are compiled for.
+AHEAD: tuple[tuple[int, int, dict[str, Any]], ...] = (
+    (60, 2, {}),
+    (60, 5, {}),
+    (1_200, 2, {}),
+    (1_200, 10, {}),
+    (1_200, 2, {"coarsen": 200}),
+    (60, 2, {"gamma": 1.0}),
+)
+
+
 def compile_ahead() -> float:
-    """Fit and predict what small rows of few and of many features need; seconds that it took."""
+    """Fit and predict what default fits of all kinds need; seconds that it took.
+
+    Rows of few and of many features, few rows and more than run as Python, clusters and none, in
+    cells, at a given γ; and the multigrid, which large graphs alone need.
+    """
     import numpy as np
 
     from ..estimators import KernelConvexClustering
+    from ..numerics.multigrid import preconditioner
 
     start = time.perf_counter()
     rng = np.random.default_rng(0)
-    for n, d in ((60, 2), (60, 5), (1_200, 2)):
-        X = rng.normal(size=(n, d)) + 6 * (np.arange(n) % 2)[:, None]
-        KernelConvexClustering().fit(X).predict(X[:3] + 0.1)
+    for n, d, options in AHEAD:
+        X = rng.normal(size=(n, d)) + (6 * (np.arange(n) % 2)[:, None] if d < 10 else 0)
+        KernelConvexClustering(**options).fit(X).predict(X[:3] + 0.1)
+    chain = np.arange(99)
+    cycle = preconditioner(100, chain, chain + 1, np.ones(99), np.zeros(100))
+    cycle(rng.normal(size=(100, 2)))
     return time.perf_counter() - start
 
 
@@ -91,7 +110,7 @@ def _threads() -> dict[str, int]:
     import numba
     from threadpoolctl import threadpool_info
 
-    counts = {"cores": joblib.cpu_count(), "numba": int(numba.get_num_threads())}
+    counts = {"cores": joblib.effective_n_jobs(-1), "numba": int(numba.get_num_threads())}
     for pool in threadpool_info():
         name = str(pool.get("internal_api", "other"))
         counts[name] = max(counts.get(name, 0), int(pool["num_threads"]))

@@ -277,8 +277,10 @@ class KernelConvexClustering(
             weight = check_sample_weight(sample_weight, X.shape[0])
             linked = check_groups(groups, weight)
             settings = settings if linked is None else settings.every_row()
-            found = fit(array_rows(X, weight, settings.n_jobs), settings, linked)
-            found, labels = found.label_rows(X, weight)
+            with settings.watched() as settings:
+                found = fit(array_rows(X, weight, settings.n_jobs), settings, linked)
+                settings.stage("labels")
+                found, labels = found.label_rows(X, weight)
             assert found.points.index is not None
             keep(self, found, found.points.index, weight, labels)
             if columns is not None:

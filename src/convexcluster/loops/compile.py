@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
-from pathlib import Path
 from types import FunctionType
 from typing import Any
 
 import numba
 import numpy as np
+from numba.core import event
 
 # Steps up to which :func:`run` does not compile a loop. The first fit of 500 samples on a machine
 # takes 4.2 s with it, and 6.8 s with half of it, as boundaries are then joined by a compiled loop;
@@ -91,22 +92,35 @@ def _warn_of_no_cache() -> None:
     )
 
 
-def is_kept(loop: Any) -> bool:
-    """Whether some earlier process has compiled ``loop`` and kept it."""
-    folder = loop.stats.cache_path
-    name = f"{Path(loop.py_func.__code__.co_filename).stem}.{loop.__name__}-*.nbi"
-    return folder is not None and any(Path(folder).glob(name))
-
-
-@cache
-def announce(asked: bool) -> None:
-    """One line on standard error if a fit is about to compile and a person waits for it.
+@contextmanager
+def announced(asked: bool) -> Iterator[None]:
+    """One line on standard error where a loop of ours is compiled and a person waits for it.
 
     That is where ``verbose`` has ``asked`` for lines, and at a terminal, a prompt or a notebook.
     """
-    from .sweeps import sweep  # every path needs it
-
     person = sys.stderr.isatty() or hasattr(sys, "ps1") or "ipykernel" in sys.modules
-    if (asked or person) and not is_kept(sweep):
-        line = "[convexcluster] compiling, once on this machine: some seconds"
-        print(line, file=sys.stderr, flush=True)
+    if not (asked or person):
+        yield
+        return
+    with event.install_listener("numba:compile", _Compiling()):
+        yield
+
+
+class _Compiling(event.Listener):
+    """Hears of every loop that is compiled, and of none that is loaded."""
+
+    def on_start(self, found: event.Event) -> None:
+        loop = found.data["dispatcher"]
+        if loop.py_func.__module__.startswith(__name__.partition(".")[0]):
+            _say_compiling(loop.stats.cache_path is not None)
+
+    def on_end(self, found: event.Event) -> None:
+        """Nothing is said of it."""
+
+
+@cache
+def _say_compiling(kept: bool) -> None:
+    """Say it once in a process, over the bar if there is one."""
+    where = "on this machine" if kept else "in every process"
+    line = f"[convexcluster] compiling, once {where}: some seconds"
+    print(f"\r{line:<78}" if sys.stderr.isatty() else line, file=sys.stderr, flush=True)

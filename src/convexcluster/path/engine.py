@@ -20,6 +20,7 @@ import numpy as np
 
 from ..loops.levels import extrapolate_inside
 from ..loops.sweeps import dual_loss
+from ..numerics.progress import reports
 from ..problem import Floats, Ints
 from .grid import earliest
 from .levels import (
@@ -77,6 +78,10 @@ HOPELESS_RUNGS = 4
 # γ what is apart at a larger one. Rungs half as far apart fuse more that is apart later; at twice
 # the ratio a rung takes more passes than its nodes save.
 RUNG, STRONG = 3.0, 0.01
+
+# Share of its time that the way to the first γ has left after a rung, about: ever more has fused.
+# It is for the bar alone.
+LEFT = 0.5
 
 # Each rung of a ladder is solved to this many times the allowed gap. A tenth: rungs cost as much as
 # the γ that is asked for. Ten times: a rung is no better start than none.
@@ -228,12 +233,14 @@ class Engine:
             failed = solve_top(base, c, target, self.pool, most=TRIAL).gap > target
         self.gamma = gamma
         states: list[State] = []
+        told = reports("path")
         if failed:
             base.Lam[:] = 0.0
             self.piece = strong_parts(base, STRONG) if count > 0 else None
             for rung in range(count, 0, -1):
                 self.gamma = self.gamma if states else gamma / RUNG**rung
                 states.append(self.advance(gamma / RUNG**rung, allowed))
+                told(1.0 - LEFT ** len(states))
             self.piece = None
         states.append(self.advance(gamma, allowed))
         pairs = np.concatenate([state.pairs for state in states])

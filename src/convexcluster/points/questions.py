@@ -48,6 +48,8 @@ def recovery(
 def robustness(model: Any, gamma: float | None = None) -> Robustness:
     """How far the clusters of the fit stand, at ``gamma`` or amid the interval that is proved."""
     space, graph, masses, index = full_space(model)
+    if len(masses) == 1 < len(index):  # a point alone may move anywhere, copies one by one not
+        return Robustness(reason="all samples are one point, and no edge holds its copies together")
     points = model.labels_[first(index)]
     interval = model.certificate_.gamma_interval
     if gamma is None:

@@ -24,6 +24,7 @@ import numpy as np
 
 from ..embedding import Embedding
 from ..kernels import check_features, distances, is_sparse
+from ..numerics.progress import reports
 from ..partition import row_keys
 from ..problem import Floats, Ints
 from ..weights import Nearest, automatic_neighbors, local_scales
@@ -147,7 +148,9 @@ class Vote:
         held = max(self.n_clusters, (2 * self.n_neighbors + 1) * min(X.shape[1], 64), 64)
         held = held if self._in_loops else max(held, len(self.labels))
         step = max(1, BLOCK // held)
+        told = reports("labels")
         for start in range(0, max(1, X.shape[0]), step):
+            told(start / max(1, X.shape[0]))
             yield self._shares(X[start : start + step])
 
     def _shares(self, X: Any) -> Floats:

@@ -131,6 +131,9 @@ def robustness_sentence(estimator: Any, names: Sequence[object] | None = None) -
     said = found.statement(width, names)
     if kernel.name == "linear":
         said = said.replace("in the kernel's space", ANY_DIRECTION)
+    index = estimator._index
+    if not found.reason and index.max() + 1 < len(index) and not hasattr(estimator, "_links"):
+        said += " Equal samples move together in it."
     if getattr(estimator, "_columns", None) is not None:
         said += " Features have their weights in it."
     return str(said)

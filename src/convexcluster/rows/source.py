@@ -18,6 +18,7 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
+from ..numerics.progress import reports
 from ..numerics.threads import Workers, threads
 from ..problem import Floats
 from .blocks import Blocks, as_blocks
@@ -134,7 +135,10 @@ class LocalRows:
         """See :class:`Rows`."""
         starts = np.concatenate([[0], np.cumsum(self.blocks.lengths)])
 
+        told = reports("rows", "cells")
+
         def run(b: int) -> T:
+            told(b / len(self.blocks))
             rows = self.blocks.read(b)
             if self.masses is None:
                 return step(rows, np.ones(len(rows)), b)

@@ -21,7 +21,7 @@ from sklearn.utils import check_random_state
 
 from ..kernels import STATIONARY, Kernel, SumKernel, check_metric, resolve_kernel
 from ..numerics.parameters import check_parameters
-from ..numerics.progress import Lines, Progress, show_bar
+from ..numerics.progress import Lines, Progress, seconds, show_bar
 from ..numerics.threads import threads
 from ..partition import has_copies, sorted_rows
 from ..problem import Floats
@@ -240,20 +240,28 @@ class Settings:
     @contextmanager
     def watched(self) -> Iterator[Settings]:
         """The settings with a bar where ``verbose`` is 1, as long as the block runs."""
-        from ..loops.compile import announce  # late: it loads numba
+        from ..loops.compile import announced  # late: it loads numba
 
-        announce(asked=bool(self.verbose) and not callable(self.verbose))
-        if isinstance(self.verbose, Progress):
-            with self.verbose:
+        with announced(asked=bool(self.verbose) and not callable(self.verbose)):
+            if isinstance(self.verbose, Progress):
+                with self.verbose:
+                    yield self
+            elif callable(self.verbose) or self.verbose != 1:
                 yield self
-        elif callable(self.verbose) or self.verbose != 1:
-            yield self
-        else:
-            person = sys.stderr.isatty()
-            with Progress(show_bar if person else Lines()) as progress:
-                yield replace(self, verbose=progress)
-            if person:
-                print(file=sys.stderr)
+            else:
+                person = sys.stderr.isatty()
+                with Progress(show_bar if person else Lines()) as progress:
+                    yield replace(self, verbose=progress)
+                if person:
+                    print(file=sys.stderr)
+
+    def expect(self, n: int, width: int, points: int, coarse: bool) -> None:
+        """The fit is of n rows of so many columns, which are so many points, or cells if coarse."""
+        if isinstance(self.verbose, Progress):
+            width = 2 if self.pairs_given else width
+            seldom = {"path", "choice"} if self.one_gamma else {"solution"}
+            seldom = seldom - {"solution"} if coarse else seldom | {"cells", "labels"}
+            self.verbose.expect(seconds(n, width, points), seldom)
 
     def stage(self, name: str) -> None:
         """A stage of the fit begins, one of ``numerics.progress.STAGES``."""

@@ -15,6 +15,7 @@ import numpy as np
 from ..certificate import dual_point, duality_gap, project
 from ..loops.clusters import join
 from ..loops.edges import means
+from ..numerics.progress import reports
 from ..numerics.threads import stop_if_asked
 from ..problem import Floats, Problem, Solution, Status
 
@@ -66,6 +67,7 @@ def drive(
             kept[:] = start
         del A
     status, n_iter, milestone, idle = Status.STALLED, 0, np.inf, 0
+    told = reports("solution")
     points = method.iterates(problem, start, target)
     del start, warm
     for n_iter, point in enumerate(points, start=1):
@@ -81,6 +83,7 @@ def drive(
         if regular and gap < least:
             best, least = A.copy() if A is point.A else A, gap  # a method may go on in place
             kept[:] = point.Lam
+        told(float(np.sqrt(target / seen)))  # after k accelerated steps the gap is O(1/k²)
         if n_iter >= limit:
             status = Status.MAX_ITER
             break

@@ -10,9 +10,10 @@ import numpy as np
 from ..embedding import embed
 from ..graph import Graph
 from ..kernels import Kernel
+from ..partition import has_copies
 from ..points import Points, keep_all, make_aggregates, make_cells, merge_equal
 from ..points.units import Unit, exponent_of, power
-from ..problem import Floats
+from ..problem import Floats, Ints
 from ..rows import LocalRows, Plan, Rows, array_rows
 from ..settings import Settings
 from ..weights.build import user_graph
@@ -25,6 +26,11 @@ GRAPHED_ROWS = 100_000
 
 GRAPHED_FEATURES = 3
 
+# Share of copies from which more rows than that are merged before they are grouped into cells; of
+# fewer all are, as 400 copies of a row are each other's nearest neighbours, 80,000 pairs. Half: a
+# second array of three quarters of the data, for passes that take as much less. Twice: never.
+COPIED = 0.5
+
 
 def in_units(rows: Rows, unit: Unit) -> Rows:
     """The rows and masses multiplied by their powers of two; ordinary ones stay as they are."""
@@ -35,12 +41,29 @@ def in_units(rows: Rows, unit: Unit) -> Rows:
     return array_rows(unit.scale(rows.X), power(rows.masses, unit.mass), rows.jobs)
 
 
+def without_copies(rows: Rows, settings: Settings) -> tuple[Rows, Ints | None]:
+    """The distinct rows with the masses of all, and which of them each row is.
+
+    Rows that are to be cells stay as they are, and None says so, if they are not in memory, or many
+    and less than ``COPIED`` of them copies.
+    """
+    if rows.X is None or rows.masses is None or not settings.merges_equal_rows:
+        return rows, None
+    if not has_copies(rows.X):
+        return rows, None
+    merged = merge_equal(rows.X, rows.masses)
+    if len(rows.X) > GRAPHED_ROWS and len(merged.X) > (1.0 - COPIED) * len(rows.X):
+        return rows, None
+    return array_rows(merged.X, merged.masses, settings.n_jobs), merged.index
+
+
 def make_points(rows: Rows, plan: Plan, settings: Settings) -> Points:
     """Distinct rows; or cells."""
     if rows.X is not None and not plan.coarse:
         return distinct_points(rows, settings)
 
     def embed_sample(sample: Floats, kernel: Kernel) -> Any:
+        settings.stage("cells")  # the first pass over the rows is done
         return embed(sample, kernel, **settings.embedding_options(*sample.shape, of_sample=True))
 
     kernel_of, seed = partial(_kernel_of_sample, settings), settings.sample_seed()
