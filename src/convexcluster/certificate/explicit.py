@@ -26,7 +26,7 @@ from ..problem import Floats, Ints, Problem, Solution
 from .flows import absorbable, route
 from .proof import Proof, State
 from .rounding import OWN, roundings
-from .routing import Inside
+from .levels import Inside
 
 # Samples up to which a cluster has coordinates of its own: twice as many take eight times as long,
 # three seconds and more.
