@@ -200,8 +200,11 @@ def regions(own: Inside) -> Iterator[tuple[int, Region]]:
                 rows, home, even = slice(a, b), np.arange(b - a), np.full(b - a, 1.0 / (b - a))
                 # what is carried is balanced, and P inverts L_κ on balanced vectors: L_κ P = I −
                 # 11ᵀ/n, as good as I − (m/m_h)1ᵀ there, and met to rounding whatever the masses are
-                yield depth, Region(
-                    rows, in_cells[h], (), home, np.ones(b - a), even, spread[rows], none[rows]
+                yield (
+                    depth,
+                    Region(
+                        rows, in_cells[h], (), home, np.ones(b - a), even, spread[rows], none[rows]
+                    ),
                 )
 
 
@@ -213,7 +216,7 @@ def _edges_in(homes: Ints, count: int) -> list[Ints]:
 
 
 class Vectors:
-    """The vectors b_i of a cluster: bounds on their lengths, and inner products of those of regions.
+    """The vectors b_i of a cluster, and for its regions bounds on lengths, and inner products.
 
     Attributes
     ----------

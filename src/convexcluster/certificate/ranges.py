@@ -30,10 +30,10 @@ from ..partition import check_labels, means, ranks
 from ..problem import Floats, Ints, Problem, Solution
 from .claims import interval
 from .explicit import hold
+from .levels import Inside
 from .margins import reach
 from .proof import Proof, State
 from .rounding import OWN, roundings
-from .levels import Inside
 from .space import Space, layout
 
 # Samples of a cluster up to which the cuts of a spanning tree are looked at: n² inner products, ten

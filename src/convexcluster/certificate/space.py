@@ -127,6 +127,7 @@ class Layout:
         """First place of every label, shape (k + 1,)."""
         return self.starts[self.cells]
 
+
 # Samples of a cell, in units of √n. Twice as many: the dense flows inside cells cost four times as
 # much. Half: twice as many right-hand sides of the factor. γ_a differs by 2 % between 1 and 400.
 CELL = 0.7
@@ -135,8 +136,21 @@ CELL = 0.7
 # cells of 200 keep the inverses in the cache, at the price of more right-hand sides.
 LEAST_CELL, LARGEST_CELL = 8, 200
 
-# Samples of a label from which it is cut into districts, those of a district, and of its cells.
-DIVIDED, DISTRICT, SMALL_CELL = 40_000, 3_000, 100
+# Samples of a label from which it is cut into districts. They pay from 20,000 on, by half of the
+# seconds of the flows at 25,000; with half of it bounds of fits that need no districts would move
+# by a percent or two. With twice as much a proof takes twice its seconds and its memory.
+DIVIDED = 50_000
+
+# Samples of a district. Twice or half as many cost a tenth more; four times, as much again.
+DISTRICT = 3_000
+
+# Samples of a cell of a label that has districts. 60 or 150 take a tenth longer.
+SMALL_CELL = 100
+
+# Cells are joined into districts where there are at least this share of the edges of either cell's
+# best link. With half of it a γ_a was a fifth higher, without it twelve times as high. Twice: only
+# best links are left, and districts are small.
+THICK = 0.5
 
 
 # Samples from which a pass uses a second thread. Half: starting it takes as long as it saves.
@@ -156,18 +170,16 @@ def layout(
     if (components(edges[inside], n) != canonical(labels)).any():
         return None
     count = np.bincount(labels)
-    seeds = np.random.default_rng(0).permutation(n)
     large = count >= (DIVIDED if district is None else 1)
+    most = np.full(len(count), int(np.clip(CELL * np.sqrt(n), LEAST_CELL, LARGEST_CELL)))
+    most[large] = SMALL_CELL
+    cell = _pieces(edges[inside], labels, most if size is None else np.full(len(count), size))
     part = labels
     if large.any():
-        wide = np.where(large, DISTRICT if district is None else district, n)
-        part = _pieces(edges[inside], labels, wide, seeds)
-    small = int(np.clip(CELL * np.sqrt(n), LEAST_CELL, LARGEST_CELL))
-    fine = np.where(large, SMALL_CELL, small) if size is None else np.full(len(count), size)
-    close = inside & (part[edges[:, 0]] == part[edges[:, 1]])
-    of_part = np.empty(int(part.max()) + 1, dtype=np.int64)
-    of_part[part] = fine[labels]
-    cell = _pieces(edges[close], part, of_part, seeds)
+        cells = (DISTRICT if district is None else district) // (
+            SMALL_CELL if size is None else size
+        )
+        part = _districts(edges[inside], cell, labels, np.where(large, max(cells, 1), n))
     order = np.lexsort((cell, part, labels))
     cell, part, label = canonical(cell[order]), canonical(part[order]), labels[order]
     starts = np.searchsorted(cell, np.arange(int(cell[-1]) + 2))
@@ -181,8 +193,29 @@ def layout(
     return Layout(order, label, cell, starts, cells, bounds, districts, ends, inside)
 
 
-def _pieces(edges: Ints, component: Ints, size: Ints, seeds: Ints) -> Ints:
-    """Connected pieces of about ``size`` (of every component) samples, from ``edges`` inside."""
+def _districts(edges: Ints, cell: Ints, labels: Ints, size: Ints) -> Ints:
+    """Connected districts of about ``size`` (of every label) cells: the district of every sample.
+
+    Cells are joined where many edges join them: over a few, at the fringe of a cluster, a district
+    would hold together by an edge that cannot carry what its cells have to give to each other.
+    """
+    p = int(cell.max()) + 1
+    of_cell = np.empty(p, dtype=np.int64)
+    of_cell[cell] = labels
+    between, count = np.unique(np.sort(cell[edges], axis=1), axis=0, return_counts=True)
+    between, count = (x[between[:, 0] < between[:, 1]] for x in (between, count))
+    most = np.zeros(p)
+    np.maximum.at(most, between, count[:, None])
+    ends = most[between]
+    kept = between[(count >= THICK * ends.max(axis=1)) | (count >= ends.min(axis=1))]
+    joined = components(kept, p)
+    of_part = np.empty(int(joined.max()) + 1, dtype=np.int64)
+    of_part[joined] = of_cell
+    return _pieces(kept, joined, size[of_part])[cell]
+
+
+def _pieces(edges: Ints, component: Ints, size: Ints) -> Ints:
+    """Connected pieces of about ``size`` samples (of every component), from ``edges`` inside."""
     from ..loops.balls import balls  # late: it loads numba
 
     n, (i, j) = len(component), edges.T
@@ -190,7 +223,7 @@ def _pieces(edges: Ints, component: Ints, size: Ints, seeds: Ints) -> Ints:
         (np.ones(2 * len(i)), (np.concatenate([i, j]), np.concatenate([j, i]))), shape=(n, n)
     )
     start, near = graph.indptr.astype(np.int64), graph.indices.astype(np.int64)
-    return balls(start, near, component, size, seeds)
+    return balls(start, near, component, size, np.random.default_rng(0).permutation(n))
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,55 +256,73 @@ def sums(space: Space, masses: Floats, at: Layout, jobs: int = 1) -> Sums:
 
     Every other cell is taken by one half of the pass, which two threads can do side by side.
     """
-    n, p, starts = len(masses), len(at.starts) - 1, at.starts
-    label, district = at.label[starts[:-1]], np.repeat(np.arange(len(at.bounds) - 1), np.diff(at.bounds))
-    local, number = np.arange(p) - at.bounds[district], district - at.districts[label]
-    first, begins = starts[at.bounds], at.places  # of districts, of labels
-    own = [np.zeros((b - a, d - c)) for a, b, c, d in zip(first, first[1:], at.bounds, at.bounds[1:])]
-    many = np.diff(at.districts)
-    near_cells = _neighbours(space, at)
+    p, near_cells = len(at.starts) - 1, _neighbours(space, at)
+    first = at.starts[at.bounds]
+    own = [np.zeros(shape) for shape in zip(np.diff(first), np.diff(at.bounds))]
 
-    def half(begin: int) -> tuple[Floats, list[Floats], int]:
-        of_label, values = np.zeros((n, len(at.cells) - 1)), 0
-        wide = [np.zeros((b - a, q if q > 1 else 0)) for a, b, q in zip(begins, begins[1:], many)]
+    def half(begin: int) -> _Half:
+        made = _Half(space, masses, at, own)
         for g in range(begin, p, 2):
             stop_if_asked()
-            a, b, t, d = starts[g], starts[g + 1], label[g], district[g]
-            near = near_cells(g)
-            lengths = starts[near + 1] - starts[near]
-            ends = np.cumsum(lengths)
-            begin_at = ends - lengths
-            columns = np.repeat(starts[near] - begin_at, lengths) + np.arange(int(ends[-1]))
-            K = space.gram(at.order[a:b], at.order[columns])
-            values += K.size
-            down = masses[a:b] @ K  # sums over g itself, for the places of later cells
-            K = K * masses[columns]
-            across = np.add.reduceat(K, begin_at, axis=1)  # over the near cells, for the places of g
-            groups = np.flatnonzero(np.diff(label[near], prepend=-1))
-            of_label[a:b, label[near[groups]]] += np.add.reduceat(across, groups, axis=1)
-            later = columns[b - a :]
-            of_label[later, t] += down[b - a :]
-            # the cells of the same district come first, then those of the same label
-            q = int(np.count_nonzero(district[near] == d))
-            own[d][a - first[d] : b - first[d], local[near[:q]]] = across[:, :q]
-            mine = columns[b - a : ends[q - 1]]
-            own[d][mine - first[d], local[g]] = down[b - a : ends[q - 1]]
-            if many[t] > 1:
-                r = int(np.count_nonzero(label[near] == t))
-                groups = np.flatnonzero(np.diff(district[near[:r]], prepend=-1))
-                found = np.add.reduceat(across[:, :r], groups, axis=1)
-                wide[t][a - begins[t] : b - begins[t], number[near[groups]]] += found
-                mine = columns[b - a : ends[r - 1]]
-                wide[t][mine - begins[t], number[g]] += down[b - a : ends[r - 1]]
-        return of_label, wide, values
+            made.add(g, near_cells(g))
+        return made
 
-    (even, wide, some), (odd, others, more) = each(half, (0, 1), jobs if n >= THREADED else 1)
-    for one, other in zip(wide, others):
+    even, odd = each(half, (0, 1), jobs if len(masses) >= THREADED else 1)
+    for one, other in zip(even.wide, odd.wide):
         one += other
     # a product, the sum over a cell, and the sum over cells
-    steps = int(np.diff(starts).max()) + p + 4
+    steps = int(np.diff(at.starts).max()) + p + 4
     noise = space.noise + space.lost + float(roundings(steps))
-    return Sums(own, wide, even + odd, noise, some + more)
+    return Sums(own, even.wide, even.of_label + odd.of_label, noise, even.values + odd.values)
+
+
+class _Half:
+    """One half of a pass; ``own`` is shared, as every entry of it is written once."""
+
+    def __init__(self, space: Space, masses: Floats, at: Layout, own: list[Floats]) -> None:
+        self.space, self.masses, self.at, self.own = space, masses, at, own
+        self.label = at.label[at.starts[:-1]]
+        self.district = np.repeat(np.arange(len(at.bounds) - 1), np.diff(at.bounds))
+        self.of_label, self.values = np.zeros((len(masses), len(at.cells) - 1)), 0
+        self.room = np.empty(0)
+        sizes, districts = np.diff(at.places), np.diff(at.districts)
+        self.wide = [np.zeros((n, q if q > 1 else 0)) for n, q in zip(sizes, districts)]
+
+    def add(self, g: int, near: Ints) -> None:
+        """Sums over cell g, and over the cells ``near`` it, of which it is the first."""
+        at, starts, masses = self.at, self.at.starts, self.masses
+        a, b, t, d = starts[g], starts[g + 1], self.label[g], self.district[g]
+        lengths = starts[near + 1] - starts[near]
+        ends = np.cumsum(lengths)
+        columns = np.repeat(starts[near + 1] - ends, lengths) + np.arange(int(ends[-1]))
+        K = self.space.gram(at.order[a:b], at.order[columns])
+        self.values += K.size
+        down = masses[a:b] @ K  # sums over g itself, for the places of later cells
+        if len(self.room) < K.size:  # kept from cell to cell: new memory costs as much as products
+            self.room = np.empty(K.size)
+        weighted = np.multiply(K, masses[columns], out=self.room[: K.size].reshape(K.shape))
+        across = np.add.reduceat(weighted, ends - lengths, axis=1)  # over the near cells
+        groups, found = _summed(across, self.label[near])
+        self.of_label[a:b, groups] += found
+        later, down = columns[b - a :], down[b - a :]
+        self.of_label[later, t] += down
+        # cells of the same district come first, then others of the same label
+        here, q = starts[at.bounds[d]], int(np.count_nonzero(self.district[near] == d))
+        mine = int(ends[q - 1]) - (b - a)
+        self.own[d][a - here : b - here, near[:q] - at.bounds[d]] = across[:, :q]
+        self.own[d][later[:mine] - here, g - at.bounds[d]] = down[:mine]
+        if self.wide[t].shape[1]:
+            here, q = starts[at.cells[t]], int(np.count_nonzero(self.label[near] == t))
+            mine = int(ends[q - 1]) - (b - a)
+            groups, found = _summed(across[:, :q], self.district[near[:q]])
+            self.wide[t][a - here : b - here, groups - at.districts[t]] += found
+            self.wide[t][later[:mine] - here, d - at.districts[t]] += down[:mine]
+
+
+def _summed(values: Floats, groups: Ints) -> tuple[Ints, Floats]:
+    """Ascending groups of columns, each once, and the sums of their columns."""
+    first = np.flatnonzero(np.diff(groups, prepend=-1))
+    return groups[first], np.add.reduceat(values, first, axis=1)
 
 
 def _neighbours(space: Space, at: Layout) -> Callable[[int], Ints]:
