@@ -18,9 +18,10 @@ from convexcluster.certificate import (
 from convexcluster.certificate import proof as proof_module
 from convexcluster.certificate.claims import interval, pick, prove_labels
 from convexcluster.certificate.cores import prove_cores
+from convexcluster.certificate.layout import layout
 from convexcluster.certificate.proof import Proof
 from convexcluster.certificate.reduced import newton, reduce
-from convexcluster.certificate.space import Space, layout, sums
+from convexcluster.certificate.space import Space, sums
 from convexcluster.graph import Graph, components, gamma_range, incidence
 from convexcluster.loops.balls import below
 from convexcluster.loops.routing import inner_products, take_off

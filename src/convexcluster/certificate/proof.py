@@ -48,11 +48,12 @@ from ..graph import quotient
 from ..numerics.threads import each
 from ..partition import ranks
 from ..problem import Floats, Ints, Problem
+from .layout import Layout
 from .levels import Inside
 from .reduced import dense_newton, meeting, newton
 from .rounding import OWN, roundings
 from .routing import Flows, bounded, route_cluster
-from .space import THREADED, Layout, Space, Sums, sums
+from .space import THREADED, Space, Sums, sums
 
 Bools = NDArray[np.bool_]
 

@@ -30,11 +30,12 @@ from ..partition import check_labels, means, ranks
 from ..problem import Floats, Ints, Problem, Solution
 from .claims import interval
 from .explicit import hold
+from .layout import layout
 from .levels import Inside
 from .margins import reach
 from .proof import Proof, State
 from .rounding import OWN, roundings
-from .space import Space, layout
+from .space import Space
 
 # Samples of a cluster up to which the cuts of a spanning tree are looked at: n² inner products, ten
 # seconds for so many. Without them the necessary end is a tenth of what it could be.

@@ -1,10 +1,8 @@
 """The space in which a partition is proved: inner products of samples on demand, and their sums.
 
-Input are a function gram(rows, rows), masses and labels; K is never stored. The samples are put in
-the order of labels, and within a label of *cells*: connected pieces of the graph of some √n samples
-(:func:`layout`). A label of very many samples is cut into *districts* first, which are connected
-and made of cells; another label is one district. One pass over K by pairs of cells gives all that
-a proof asks of K (:func:`sums`):
+Input are a function gram(rows, rows), masses and the cells and districts of labels
+(:mod:`~convexcluster.certificate.layout`); K is never stored. One pass over K by pairs of cells
+gives all that a proof asks of K (:func:`sums`):
 
     Q_ih = Σ_{j∈h} m_j k_ij   for the cells h of the district of i, and for the districts h of its
                               label,
@@ -17,12 +15,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
 
-from ..graph import components
 from ..numerics.threads import each, stop_if_asked
-from ..partition import canonical
 from ..problem import Floats, Ints
+from .layout import Layout
 from .rounding import roundings
 
 
@@ -88,142 +84,8 @@ class Space:
         return Space(gram, sizes, noise, proviso=self.proviso)
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
-    """Samples in the order of labels, districts and cells; a *place* is a position in that order.
-
-    Attributes
-    ----------
-    order : ndarray of shape (n,)
-        Sample at every place.
-    label, cell : ndarray of shape (n,)
-        Label and cell at every place, ascending.
-    starts : ndarray of shape (p + 1,)
-        First place of every cell.
-    cells : ndarray of shape (k + 1,)
-        First cell of every label.
-    bounds : ndarray of shape (q + 1,)
-        First cell of every district.
-    districts : ndarray of shape (k + 1,)
-        First district of every label.
-    edges : ndarray of shape (m, 2)
-        Places of the ends of every edge, ascending.
-    inside : ndarray of shape (m,)
-        Whether both ends have one label.
-    """
-
-    order: Ints
-    label: Ints
-    cell: Ints
-    starts: Ints
-    cells: Ints
-    bounds: Ints
-    districts: Ints
-    edges: Ints
-    inside: np.ndarray
-
-    @property
-    def places(self) -> Ints:
-        """First place of every label, shape (k + 1,)."""
-        return self.starts[self.cells]
-
-
-# Samples of a cell, in units of √n. Twice as many: the dense flows inside cells cost four times as
-# much. Half: twice as many right-hand sides of the factor. γ_a differs by 2 % between 1 and 400.
-CELL = 0.7
-
-# Fewest and most samples of a cell: arrays of fewer than 8 cost what 8 cost; beyond 50,000 samples
-# cells of 200 keep the inverses in the cache, at the price of more right-hand sides.
-LEAST_CELL, LARGEST_CELL = 8, 200
-
-# Samples of a label from which it is cut into districts. They pay from 20,000 on, by half of the
-# seconds of the flows at 25,000; with half of it bounds of fits that need no districts would move
-# by a percent or two. With twice as much a proof takes twice its seconds and its memory.
-DIVIDED = 50_000
-
-# Samples of a district. Twice or half as many cost a tenth more; four times, as much again.
-DISTRICT = 3_000
-
-# Samples of a cell of a label that has districts. 60 or 150 take a tenth longer.
-SMALL_CELL = 100
-
-# Cells are joined into districts where there are at least this share of the edges of either cell's
-# best link. With half of it a γ_a was a fifth higher, without it twelve times as high. Twice: only
-# best links are left, and districts are small.
-THICK = 0.5
-
-
 # Samples from which a pass uses a second thread. Half: starting it takes as long as it saves.
 THREADED = 1_000
-
-
-def layout(
-    edges: Ints, labels: Ints, size: int | None = None, district: int | None = None
-) -> Layout | None:
-    """Order samples by label, district and cell; None if a label is not connected.
-
-    ``labels`` are numbered 0, 1, …; ``size`` and ``district`` are about the numbers of samples of a
-    cell and of a district.
-    """
-    n = len(labels)
-    inside = labels[edges[:, 0]] == labels[edges[:, 1]]
-    if (components(edges[inside], n) != canonical(labels)).any():
-        return None
-    count = np.bincount(labels)
-    large = count >= (DIVIDED if district is None else 1)
-    most = np.full(len(count), int(np.clip(CELL * np.sqrt(n), LEAST_CELL, LARGEST_CELL)))
-    most[large] = SMALL_CELL
-    cell = _pieces(edges[inside], labels, most if size is None else np.full(len(count), size))
-    part = labels
-    if large.any():
-        cells = (DISTRICT if district is None else district) // (
-            SMALL_CELL if size is None else size
-        )
-        part = _districts(edges[inside], cell, labels, np.where(large, max(cells, 1), n))
-    order = np.lexsort((cell, part, labels))
-    cell, part, label = canonical(cell[order]), canonical(part[order]), labels[order]
-    starts = np.searchsorted(cell, np.arange(int(cell[-1]) + 2))
-    bounds = np.searchsorted(part[starts[:-1]], np.arange(int(part[-1]) + 2))
-    first = starts[bounds[:-1]]
-    cells = np.searchsorted(label[starts[:-1]], np.arange(int(label[-1]) + 2))
-    districts = np.searchsorted(label[first], np.arange(int(label[-1]) + 2))
-    place = np.empty(n, dtype=np.int64)
-    place[order] = np.arange(n)
-    ends = np.sort(place[edges], axis=1)
-    return Layout(order, label, cell, starts, cells, bounds, districts, ends, inside)
-
-
-def _districts(edges: Ints, cell: Ints, labels: Ints, size: Ints) -> Ints:
-    """Connected districts of about ``size`` (of every label) cells: the district of every sample.
-
-    Cells are joined where many edges join them: over a few, at the fringe of a cluster, a district
-    would hold together by an edge that cannot carry what its cells have to give to each other.
-    """
-    p = int(cell.max()) + 1
-    of_cell = np.empty(p, dtype=np.int64)
-    of_cell[cell] = labels
-    between, count = np.unique(np.sort(cell[edges], axis=1), axis=0, return_counts=True)
-    between, count = (x[between[:, 0] < between[:, 1]] for x in (between, count))
-    most = np.zeros(p)
-    np.maximum.at(most, between, count[:, None])
-    ends = most[between]
-    kept = between[(count >= THICK * ends.max(axis=1)) | (count >= ends.min(axis=1))]
-    joined = components(kept, p)
-    of_part = np.empty(int(joined.max()) + 1, dtype=np.int64)
-    of_part[joined] = of_cell
-    return _pieces(kept, joined, size[of_part])[cell]
-
-
-def _pieces(edges: Ints, component: Ints, size: Ints) -> Ints:
-    """Connected pieces of about ``size`` samples (of every component), from ``edges`` inside."""
-    from ..loops.balls import balls  # late: it loads numba
-
-    n, (i, j) = len(component), edges.T
-    graph = sparse.csr_array(
-        (np.ones(2 * len(i)), (np.concatenate([i, j]), np.concatenate([j, i]))), shape=(n, n)
-    )
-    start, near = graph.indptr.astype(np.int64), graph.indices.astype(np.int64)
-    return balls(start, near, component, size, np.random.default_rng(0).permutation(n))
 
 
 @dataclass(frozen=True, slots=True)
