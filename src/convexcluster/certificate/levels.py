@@ -6,9 +6,20 @@ b̄_R = Σ_{i∈R} b_i, what is carried over a region R is one vector for each p
 
     r_g = b̄_g − σ_g b̄_R,   σ_g = m_g/m_R;   over the cluster r_g = b̄_g, as Σ b_i = 0:
 
-from g, spread by mass, to R, spread by mass. The parts of the parts carry the rest. So level by
-level b̄_g is shared out further, down to the samples, and the flows add up to one that meets every
-b_i. A cluster of one district has two levels, a district of one cell hands on to the cell.
+from g, spread by mass, to R, spread by mass. So level by level sums are shared out further, down to
+the samples: of i in the cell h of the district D the demands are
+
+    (m_i/m_D) b̄_D  +  (m_i/m_h)(b̄_h − σ_h b̄_D)  +  (b_i − (m_i/m_h) b̄_h)  =  b_i.
+
+A cluster of one district has two levels, and a district of one cell leaves all to the cell. With n
+samples, q districts and p cells in each, potentials and sums have n(q + p) numbers, not n·qp.
+
+*Rounding.* Shares are floats. m_i/m_D is made as the product of m_i/m_h and σ_h, so that the first
+two terms differ from (m_i/m_h) b̄_h by one rounding; Σ_g σ_g = 1 up to γ_{p+4}, and what Σ_g r_g ≠ 0
+leaves at a sample is so much of (m_i/m_D) b̄_D. Both are added to what flows miss. Sums over samples
+go by cells, and those over cells by districts: the samples of a cell, the cells of a district and
+the districts are each summed at most six times in a row on the way to ‖λ_l‖² (mean of the row, its
+sum over a part and over all, parts of a row, the sum of rows, two products with potentials).
 """
 
 from __future__ import annotations

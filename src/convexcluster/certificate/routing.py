@@ -1,19 +1,20 @@
-"""Flows of one cluster in two levels, and how long they are in the space of a kernel.
+"""Flows of one cluster, level by level, and how long they are in the space of a kernel.
 
 Notation of :mod:`~convexcluster.certificate.proof`. Inside the cluster C_t the demands are the
 vectors b_i = m_i(φ_i − φ̄_t) and, for every neighbour s, the scalars e^s_i = (m_i/m_t)W_ts − w_is;
-all of them sum to zero. Level 1 carries the sums of cells, spread by mass, over the whole cluster:
-one right-hand side of L_κ per cell. Level 2 carries the rest inside each cell, by a dense inverse.
-The flow of an edge l in cell h is λ_l = Σ_i r_li b_i,
+all of them sum to zero. Over every region R (the cluster, its districts, its cells) the vectors r_g
+of its parts are carried (:mod:`~convexcluster.certificate.levels`): one right-hand side of L_κ for
+each part, of a cell a dense inverse. The flow of an edge l is a sum over the regions that hold it,
 
-    λ_l = Σ_g F_lg b̄_g + Σ_{i∈h} T_li (b_i − (m_i/m_h) b̄_h),        b̄_g = Σ_{i∈g} b_i,
+    λ_l = Σ_i r_li b_i = Σ_{R∋l} Σ_{g∈R} F^R_lg r_g,        F^R_lg = κ_l(y_ig − y_jg),
 
-and ‖λ_l‖ follows from inner products that sums of K give. F and T are differences κ(y_i − y_j) of
-potentials Y and of rows of the inverses P, so that F G Fᵀ needs the products Y G alone.
+and ‖λ_l‖² = Σ_{R,S∋l} F^R ⟨r, r⟩ F^S follows from inner products that sums of K give. F are
+differences of potentials Y, so that F G Fᵀ needs the products Y G alone.
 
-*Rounding.* F and T are floats, and the flow is by definition the one they make. What is known of
+*Rounding.* F are floats, and the flow is by definition the one they make. What is known of
 ‖λ_l‖² is an inner product of sums of k_ij, right to ν(Σ_i |r_li| m_i(s_i + s̄_t))²; ν collects the
-noise of the sums and the roundings behind them. Products Y G, of which two rows are subtracted, are
+noise of the sums and the roundings behind them, relative to (Σ_R Σ_g |F^R_lg| ‖r_g‖)² with ‖r_g‖
+bounded by way of all that is summed for r_g. Products Y G, of which two rows are subtracted, are
 in addition wrong by γ κ(|y_i| + |y_j|) times the sizes of what they are multiplied by. What the
 flow misses of the demand is E b with E = (I − (m/m_t)1ᵀ) − DᵀR, computed and bounded entry by
 entry; it is balanced, and a spanning tree of large weights carries it: ‖(E b)_i‖ summed below an
