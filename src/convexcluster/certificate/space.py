@@ -146,7 +146,7 @@ class _Half:
         self.label = at.label[at.starts[:-1]]
         self.district = np.repeat(np.arange(len(at.bounds) - 1), np.diff(at.bounds))
         self.of_label, self.values = np.zeros((len(masses), len(at.cells) - 1)), 0
-        self.room = np.empty(0)
+        self.alike, self.room = bool((masses == 1.0).all()), np.empty(0)
         sizes, districts = np.diff(at.places), np.diff(at.districts)
         self.wide = [np.zeros((n, q if q > 1 else 0)) for n, q in zip(sizes, districts)]
 
@@ -160,9 +160,7 @@ class _Half:
         K = self.space.gram(at.order[a:b], at.order[columns])
         self.values += K.size
         down = masses[a:b] @ K  # sums over g itself, for the places of later cells
-        if len(self.room) < K.size:  # kept from cell to cell: new memory costs as much as products
-            self.room = np.empty(K.size)
-        weighted = np.multiply(K, masses[columns], out=self.room[: K.size].reshape(K.shape))
+        weighted = K if self.alike else self._weighted(K, masses[columns])
         across = np.add.reduceat(weighted, ends - lengths, axis=1)  # over the near cells
         groups, found = _summed(across, self.label[near])
         self.of_label[a:b, groups] += found
@@ -179,6 +177,12 @@ class _Half:
             groups, found = _summed(across[:, :q], self.district[near[:q]])
             self.wide[t][a - here : b - here, groups - at.districts[t]] += found
             self.wide[t][later[:mine] - here, d - at.districts[t]] += down[:mine]
+
+    def _weighted(self, K: Floats, masses: Floats) -> Floats:
+        """K times masses; in memory kept from cell to cell, as new memory costs as much as that."""
+        if len(self.room) < K.size:
+            self.room = np.empty(K.size)
+        return np.multiply(K, masses, out=self.room[: K.size].reshape(K.shape))
 
 
 def _summed(values: Floats, groups: Ints) -> tuple[Ints, Floats]:
