@@ -66,20 +66,22 @@ CELL = 0.7
 # cells of 200 keep the inverses in the cache, at the price of more right-hand sides.
 LEAST_CELL, LARGEST_CELL = 8, 200
 
-# Samples of a label from which it is cut into districts. They pay from 20,000 on, by half of the
-# seconds of the flows at 25,000; with half of it bounds of fits that need no districts would move
-# by a percent or two. With twice as much a proof takes twice its seconds and its memory.
+# Samples of a label from which it is cut into districts. At 25,000 they would save three tenths of
+# the flows already, but move bounds of default fits, which have up to 50,000 rows, by a percent or
+# two. With twice as many two clusters of 50,000 take twice the seconds and the memory of a proof.
 DIVIDED = 50_000
 
-# Samples of a district. Twice or half as many cost a tenth more; four times, as much again.
+# Samples of a district. Half or twice as many cost the same within a tenth, four times four tenths
+# more.
 DISTRICT = 3_000
 
-# Samples of a cell of a label that has districts. 60 or 150 take a tenth longer.
+# Samples of a cell of a label that has districts. Of 200,000 samples, 60 take two tenths longer and
+# 150 one.
 SMALL_CELL = 100
 
-# Cells are joined into districts where there are at least this share of the edges of either cell's
-# best link. With half of it a γ_a was a fifth higher, without it twelve times as high. Twice: only
-# best links are left, and districts are small.
+# Cells are joined into districts where they share this part of the edges that the better joined of
+# the two has with any cell, and by their best links. With half of it a γ_a was a fifth higher, with
+# none of it twelve times as high. Twice as much leaves best links alone.
 THICK = 0.5
 
 
