@@ -15,12 +15,13 @@ from convexcluster.certificate.claims import Claim, claimed, prove_labels, whole
 from convexcluster.certificate.cores import _distinct, core_of
 from convexcluster.certificate.explicit import _measured, hold
 from convexcluster.certificate.flows import _bottleneck, absorbable, electrical, route
+from convexcluster.certificate.layout import layout
 from convexcluster.certificate.margins import Robustness, _loads, _moves, _part, _radii, reach
 from convexcluster.certificate.partition import certify_partition
 from convexcluster.certificate.proof import OWN, Proof, _majorised
 from convexcluster.certificate.ranges import _cells
 from convexcluster.certificate.reduced import dense_newton, newton
-from convexcluster.certificate.space import Space, _neighbours, layout
+from convexcluster.certificate.space import Space, _neighbours
 from convexcluster.graph import Graph, incidence
 from convexcluster.partition import fused
 from convexcluster.solvers import solve_problem as solve

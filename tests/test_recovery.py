@@ -11,10 +11,11 @@ from sklearn.preprocessing import scale
 
 from convexcluster import ConvexClustering, KernelConvexClustering, Problem, solve
 from convexcluster.certificate import recovery, robustness, solution_radius
+from convexcluster.certificate.layout import layout
 from convexcluster.certificate.margins import KINDS, _loads, _moves, _part, _radii
 from convexcluster.certificate.proof import Proof
 from convexcluster.certificate.ranges import _cells, _cuts, _subtrees
-from convexcluster.certificate.space import Space, layout
+from convexcluster.certificate.space import Space
 from convexcluster.partition import canonical, fused
 from convexcluster.solvers import solve_problem
 from test_proof import connected

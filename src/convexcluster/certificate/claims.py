@@ -19,8 +19,9 @@ from ..partition import means
 from ..problem import Floats, Ints, Problem, Solution
 from .cores import Cores
 from .explicit import hold
+from .layout import layout
 from .proof import MOST, Proof, State
-from .space import Space, layout
+from .space import Space
 
 if TYPE_CHECKING:
     from . import Certificate

@@ -34,9 +34,10 @@ from ..partition import canonical
 from ..partition import fused as fused_rows
 from ..problem import Floats, Ints, Problem, Solution
 from .explicit import Held, hold
+from .layout import layout
 from .proof import Proof, State
 from .rounding import OWN
-from .space import Space, layout
+from .space import Space
 
 Bools = NDArray[np.bool_]
 

@@ -24,9 +24,9 @@ from ..graph import incidence
 from ..partition import fused
 from ..problem import Floats, Ints, Problem, Solution
 from .flows import absorbable, route
+from .levels import Inside
 from .proof import Proof, State
 from .rounding import OWN, roundings
-from .routing import Inside
 
 # Samples up to which a cluster has coordinates of its own: twice as many take eight times as long,
 # three seconds and more.

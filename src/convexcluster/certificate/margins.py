@@ -35,9 +35,10 @@ from ..numerics.parameters import check_parameters, is_number
 from ..partition import check_labels
 from ..problem import Floats, Ints, Problem, Solution
 from .explicit import hold
+from .layout import layout
 from .proof import Proof, State
 from .rounding import OWN
-from .space import Space, layout
+from .space import Space
 
 KINDS = "total", "each", "one", "weights", "gamma"
 

@@ -49,10 +49,12 @@ from ..numerics.progress import reports
 from ..numerics.threads import each
 from ..partition import ranks
 from ..problem import Floats, Ints, Problem
+from .layout import Layout
+from .levels import Inside
 from .reduced import dense_newton, meeting, newton
 from .rounding import OWN, roundings
-from .routing import Flows, Inside, bounded, route_cluster
-from .space import PASS, THREADED, Layout, Space, Sums, sums
+from .routing import Flows, bounded, route_cluster
+from .space import PASS, THREADED, Space, Sums, sums
 
 Bools = NDArray[np.bool_]
 
@@ -231,6 +233,7 @@ class Proof:
         at = self.at
         a, b = (int(x) for x in at.places[t : t + 2])
         c, d = (int(x) for x in at.cells[t : t + 2])
+        p, q = (int(x) for x in at.districts[t : t + 2])
         own = self._own[self._own_start[t] : self._own_start[t + 1]]
         part = slice(self._cross_start[t], self._cross_start[t + 1])
         there = self._there[part] if alone else at.label[self._there[part]]
@@ -244,9 +247,11 @@ class Proof:
             samples=at.order[a:b],
             masses=self.masses[a:b],
             sizes=self.sizes[a:b],
-            sums=self.sums.own[a:b, : d - c],
+            sums=tuple(self.sums.own[p:q]),
+            wide=self.sums.wide[t],
             cell=at.cell[a:b] - c,
             starts=at.starts[c : d + 1] - a,
+            bounds=at.bounds[p : q + 1] - c,
             noise=self.sums.noise,
             near=near,
             pull=pull.reshape(b - a, len(near)).astype(np.float64),

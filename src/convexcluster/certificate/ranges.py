@@ -30,11 +30,12 @@ from ..partition import check_labels, means, ranks
 from ..problem import Floats, Ints, Problem, Solution
 from .claims import interval
 from .explicit import hold
+from .layout import layout
+from .levels import Inside
 from .margins import reach
 from .proof import Proof, State
 from .rounding import OWN, roundings
-from .routing import Inside
-from .space import Space, layout
+from .space import Space
 
 # Samples of a cluster up to which the cuts of a spanning tree are looked at: n² inner products, ten
 # seconds for so many. Without them the necessary end is a tenth of what it could be.
@@ -375,12 +376,13 @@ def _unbalanced(own: Inside) -> Floats:
 
 def _cells(own: Inside) -> _Sides:
     """Cells as cuts, from sums that are there."""
-    m, first, total = own.masses, own.starts[:-1], float(own.masses.sum())
-    mass = np.add.reduceat(m, first)
-    mean = own.sums.sum(axis=1) / total
-    column = np.add.reduceat(m * mean, first)
-    inner = own.sums - mean[:, None] * mass - (column - column.sum() / total * mass)
-    square = np.diag(np.add.reduceat(m[:, None] * inner, first, axis=0))
+    m, first, total, mean = own.masses, own.starts[:-1], float(own.masses.sum()), own.mean
+    mass, column = own.by_cell(m), own.by_cell(m * mean)
+    local = own.cell - np.repeat(own.bounds[:-1], np.diff(own.starts[own.bounds]))
+    parts = np.split(local, own.starts[own.bounds[1:-1]])
+    table = np.concatenate([Q[np.arange(len(Q)), at] for Q, at in zip(own.sums, parts)])
+    inner = table - mean * mass[own.cell] - (column - column.sum() / total * mass)[own.cell]
+    square = own.by_cell(m * inner)
     i, j = own.cell[own.edges].T
     across = np.bincount(np.concatenate([i, j]), np.tile(own.w * (i != j), 2), len(first))
     across = across + np.abs(np.add.reduceat(_unbalanced(own), first, axis=0)).sum(axis=1)
@@ -403,7 +405,7 @@ def _subtrees(proof: Proof, own: Inside) -> _Sides:
     a = np.concatenate([np.arange(own.n), np.arange(1, own.n)])
     b = a + np.concatenate([np.ones(own.n, dtype=np.int64), count[order[1:]]])
     m, total, lengths = own.masses[order], float(own.masses.sum()), _lengths(own)[order]
-    mean = own.sums[order].sum(axis=1) / total
+    mean = own.mean[order]
     E = np.vstack([np.zeros(own.pull.shape[1]), np.cumsum(_unbalanced(own)[order], axis=0)])
     p, q = np.sort(place[own.edges], axis=1).T
     square, cut = np.zeros(len(a)), np.abs(E[b] - E[a]).sum(axis=1)

@@ -1,11 +1,12 @@
 """The space in which a partition is proved: inner products of samples on demand, and their sums.
 
-Input are a function gram(rows, rows), masses and labels; K is never stored. The samples are put in
-the order of labels, and within a label of *cells*: connected pieces of the graph of some √n samples
-(:func:`layout`). One pass over K by pairs of cells gives all that a proof asks of K
-(:func:`sums`):
+Input are a function gram(rows, rows), masses and the cells and districts of labels
+(:mod:`~convexcluster.certificate.layout`); K is never stored. One pass over K by pairs of cells
+gives all that a proof asks of K (:func:`sums`):
 
-    Q_ih = Σ_{j∈h} m_j k_ij   for the cells h of the label of i,     S_it = Σ_{j∈C_t} m_j k_ij.
+    Q_ih = Σ_{j∈h} m_j k_ij   for the cells h of the district of i, and for the districts h of its
+                              label,
+    S_it = Σ_{j∈C_t} m_j k_ij.
 """
 
 from __future__ import annotations
@@ -14,13 +15,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
 
-from ..graph import components
 from ..numerics.progress import reports
 from ..numerics.threads import each, stop_if_asked
-from ..partition import canonical
 from ..problem import Floats, Ints
+from .layout import Layout
 from .rounding import roundings
 
 
@@ -86,49 +85,6 @@ class Space:
         return Space(gram, sizes, noise, proviso=self.proviso)
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
-    """Samples in the order of labels and cells; a *place* is a position in that order.
-
-    Attributes
-    ----------
-    order : ndarray of shape (n,)
-        Sample at every place.
-    label, cell : ndarray of shape (n,)
-        Label and cell at every place, ascending.
-    starts : ndarray of shape (p + 1,)
-        First place of every cell.
-    cells : ndarray of shape (k + 1,)
-        First cell of every label.
-    edges : ndarray of shape (m, 2)
-        Places of the ends of every edge, ascending.
-    inside : ndarray of shape (m,)
-        Whether both ends have one label.
-    """
-
-    order: Ints
-    label: Ints
-    cell: Ints
-    starts: Ints
-    cells: Ints
-    edges: Ints
-    inside: np.ndarray
-
-    @property
-    def places(self) -> Ints:
-        """First place of every label, shape (k + 1,)."""
-        return self.starts[self.cells]
-
-
-# Samples of a cell, in units of √n. Twice as many: the dense flows inside cells cost four times as
-# much. Half: twice as many right-hand sides of the factor. γ_a differs by 2 % between 1 and 400.
-CELL = 0.7
-
-# Fewest and most samples of a cell: arrays of fewer than 8 cost what 8 cost; beyond 50,000 samples
-# cells of 200 keep the inverses in the cache, at the price of more right-hand sides.
-LEAST_CELL, LARGEST_CELL = 8, 200
-
-
 # Share of a proof that the pass over K takes, about: a third in the plane, of clusters in many
 # dimensions three quarters. It is for the bar alone.
 PASS = 0.5
@@ -137,43 +93,16 @@ PASS = 0.5
 THREADED = 1_000
 
 
-def layout(edges: Ints, labels: Ints, size: int | None = None) -> Layout | None:
-    """Order samples by label and cell; None if a label is not connected.
-
-    ``labels`` are numbered 0, 1, …; ``size`` is about the number of samples of a cell.
-    """
-    from ..loops.balls import balls  # late: it loads numba
-
-    n = len(labels)
-    if size is None:
-        size = int(np.clip(CELL * np.sqrt(n), LEAST_CELL, LARGEST_CELL))
-    inside = labels[edges[:, 0]] == labels[edges[:, 1]]
-    i, j = edges[inside].T
-    if (components(edges[inside], n) != canonical(labels)).any():
-        return None
-    graph = sparse.csr_array(
-        (np.ones(2 * len(i)), (np.concatenate([i, j]), np.concatenate([j, i]))), shape=(n, n)
-    )
-    seeds = np.random.default_rng(0).permutation(n)
-    start, near = graph.indptr.astype(np.int64), graph.indices.astype(np.int64)
-    cell = balls(start, near, labels, size, seeds)
-    order = np.lexsort((cell, labels))
-    cell, label = canonical(cell[order]), labels[order]
-    starts = np.searchsorted(cell, np.arange(int(cell[-1]) + 2))
-    cells = np.searchsorted(label[starts[:-1]], np.arange(int(label[-1]) + 2))
-    place = np.empty(n, dtype=np.int64)
-    place[order] = np.arange(n)
-    return Layout(order, label, cell, starts, cells, np.sort(place[edges], axis=1), inside)
-
-
 @dataclass(frozen=True, slots=True)
 class Sums:
     """What a proof asks of K, by place.
 
     Attributes
     ----------
-    own : ndarray of shape (n, width)
-        Q_ih, cells h numbered within the label.
+    own : list of ndarrays of shape (n_d, p_d)
+        Q_ih of every district, cells h numbered within it.
+    wide : list of ndarrays of shape (n_t, q_t)
+        Q_ih of every label, districts h numbered within it; no columns if there is one.
     of_label : ndarray of shape (n, k)
         S_it.
     noise : float
@@ -182,7 +111,8 @@ class Sums:
         Kernel values that were computed.
     """
 
-    own: Floats
+    own: list[Floats]
+    wide: list[Floats]
     of_label: Floats
     noise: float
     values: int
@@ -193,43 +123,79 @@ def sums(space: Space, masses: Floats, at: Layout, jobs: int = 1) -> Sums:
 
     Every other cell is taken by one half of the pass, which two threads can do side by side.
     """
-    n, p, starts = len(masses), len(at.starts) - 1, at.starts
-    label = at.label[starts[:-1]]
-    local = np.arange(p) - at.cells[label]
-    own = np.zeros((n, int(local.max()) + 1))
-    near_cells = _neighbours(space, at)
+    p, near_cells = len(at.starts) - 1, _neighbours(space, at)
+    first = at.starts[at.bounds]
+    own = [np.zeros(shape) for shape in zip(np.diff(first), np.diff(at.bounds))]
     told = reports("proof")
 
-    def half(first: int) -> tuple[Floats, int]:
-        of_label, values = np.zeros((n, len(at.cells) - 1)), 0
-        for g in range(first, p, 2):
+    def half(begin: int) -> _Half:
+        made = _Half(space, masses, at, own)
+        for g in range(begin, p, 2):
             stop_if_asked()
             told(PASS * (1.0 - (1.0 - g / p) ** 2))
-            a, b = starts[g], starts[g + 1]
-            near = near_cells(g)
-            lengths = starts[near + 1] - starts[near]
-            begin = np.cumsum(lengths) - lengths
-            columns = np.repeat(starts[near] - begin, lengths) + np.arange(int(lengths.sum()))
-            K = space.gram(at.order[a:b], at.order[columns])
-            values += K.size
-            down = masses[a:b] @ K  # sums over g itself, for the places of later cells
-            K = K * masses[columns]
-            across = np.add.reduceat(K, begin, axis=1)  # over the near cells, for the places of g
-            same = label[near] == label[g]
-            own[a:b, local[near[same]]] = across[:, same]
-            groups = np.flatnonzero(np.diff(label[near], prepend=-1))
-            of_label[a:b, label[near[groups]]] += np.add.reduceat(across, groups, axis=1)
-            later = columns[b - a :]
-            of_label[later, label[g]] += down[b - a :]
-            later = later[: int(lengths[same].sum()) - (b - a)]  # of the same label come first
-            own[later, local[g]] = down[b - a : b - a + len(later)]
-        return of_label, values
+            made.add(g, near_cells(g))
+        return made
 
-    (even, some), (odd, more) = each(half, (0, 1), jobs if n >= THREADED else 1)
+    even, odd = each(half, (0, 1), jobs if len(masses) >= THREADED else 1)
+    for one, other in zip(even.wide, odd.wide):
+        one += other
     # a product, the sum over a cell, and the sum over cells
-    steps = int(np.diff(starts).max()) + p + 4
+    steps = int(np.diff(at.starts).max()) + p + 4
     noise = space.noise + space.lost + float(roundings(steps))
-    return Sums(own, even + odd, noise, some + more)
+    return Sums(own, even.wide, even.of_label + odd.of_label, noise, even.values + odd.values)
+
+
+class _Half:
+    """One half of a pass; ``own`` is shared, as every entry of it is written once."""
+
+    def __init__(self, space: Space, masses: Floats, at: Layout, own: list[Floats]) -> None:
+        self.space, self.masses, self.at, self.own = space, masses, at, own
+        self.label = at.label[at.starts[:-1]]
+        self.district = np.repeat(np.arange(len(at.bounds) - 1), np.diff(at.bounds))
+        self.of_label, self.values = np.zeros((len(masses), len(at.cells) - 1)), 0
+        self.alike, self.room = bool((masses == 1.0).all()), np.empty(0)
+        sizes, districts = np.diff(at.places), np.diff(at.districts)
+        self.wide = [np.zeros((n, q if q > 1 else 0)) for n, q in zip(sizes, districts)]
+
+    def add(self, g: int, near: Ints) -> None:
+        """Sums over cell g, and over the cells ``near`` it, of which it is the first."""
+        at, starts, masses = self.at, self.at.starts, self.masses
+        a, b, t, d = starts[g], starts[g + 1], self.label[g], self.district[g]
+        lengths = starts[near + 1] - starts[near]
+        ends = np.cumsum(lengths)
+        columns = np.repeat(starts[near + 1] - ends, lengths) + np.arange(int(ends[-1]))
+        K = self.space.gram(at.order[a:b], at.order[columns])
+        self.values += K.size
+        down = masses[a:b] @ K  # sums over g itself, for the places of later cells
+        weighted = K if self.alike else self._weighted(K, masses[columns])
+        across = np.add.reduceat(weighted, ends - lengths, axis=1)  # over the near cells
+        groups, found = _summed(across, self.label[near])
+        self.of_label[a:b, groups] += found
+        later, down = columns[b - a :], down[b - a :]
+        self.of_label[later, t] += down
+        # cells of the same district come first, then others of the same label
+        here, q = starts[at.bounds[d]], int(np.count_nonzero(self.district[near] == d))
+        mine = int(ends[q - 1]) - (b - a)
+        self.own[d][a - here : b - here, near[:q] - at.bounds[d]] = across[:, :q]
+        self.own[d][later[:mine] - here, g - at.bounds[d]] = down[:mine]
+        if self.wide[t].shape[1]:
+            here, q = starts[at.cells[t]], int(np.count_nonzero(self.label[near] == t))
+            mine = int(ends[q - 1]) - (b - a)
+            groups, found = _summed(across[:, :q], self.district[near[:q]])
+            self.wide[t][a - here : b - here, groups - at.districts[t]] += found
+            self.wide[t][later[:mine] - here, d - at.districts[t]] += down[:mine]
+
+    def _weighted(self, K: Floats, masses: Floats) -> Floats:
+        """K times masses; in memory kept from cell to cell, as new memory costs as much as that."""
+        if len(self.room) < K.size:
+            self.room = np.empty(K.size)
+        return np.multiply(K, masses, out=self.room[: K.size].reshape(K.shape))
+
+
+def _summed(values: Floats, groups: Ints) -> tuple[Ints, Floats]:
+    """Ascending groups of columns, each once, and the sums of their columns."""
+    first = np.flatnonzero(np.diff(groups, prepend=-1))
+    return groups[first], np.add.reduceat(values, first, axis=1)
 
 
 def _neighbours(space: Space, at: Layout) -> Callable[[int], Ints]:

@@ -8,11 +8,11 @@ from ..problem import Floats, Ints
 from .compile import njit, run
 
 
-def balls(start: Ints, near: Ints, component: Ints, size: int, order: Ints) -> Ints:
+def balls(start: Ints, near: Ints, component: Ints, size: Ints, order: Ints) -> Ints:
     """Connected cells of about ``size`` nodes: the cell of every node, numbered from 0.
 
-    Balls of a breadth-first search swallow ``size`` nodes each; what is left of less than half of
-    it goes to the nearest ball. Every component has a ball.
+    Balls of a breadth-first search swallow ``size`` nodes of their component each; what is left of
+    less than half of it goes to the nearest ball. Every component has a ball.
     """
     n = len(component)
     cell, queue, seeds = np.full(n, -1), np.zeros(n, np.int64), np.zeros(n, np.int64)
@@ -29,18 +29,18 @@ def _balls(start, near, component, size, order, queue, seeds, seen, cell):  # ty
         root = order[at]
         if cell[root] >= 0:
             continue
-        head, tail = 0, 1
+        head, tail, most = 0, 1, size[component[root]]
         queue[0], cell[root] = root, count
-        while head < tail and tail < size:
+        while head < tail and tail < most:
             v = queue[head]
             head += 1
             for q in range(start[v], start[v + 1]):
                 u = near[q]
-                if cell[u] < 0 and tail < size:
+                if cell[u] < 0 and tail < most:
                     cell[u] = count
                     queue[tail] = u
                     tail += 1
-        if 2 * tail >= size or not seen[component[root]]:
+        if 2 * tail >= most or not seen[component[root]]:
             seen[component[root]] = True
             seeds[count] = root
             count += 1
