@@ -16,13 +16,13 @@ from convexcluster.solvers import solve_problem
 # Seconds that stages of default fits took (`python -m benchmarks.progress`), of n rows and d
 # features; "seldom" stages count once they begin.
 TOOK = {
-    "moons 10,000": (10_000, 2, {"rows": 0.08, "valleys": 0.23, "path": 0.27, "proof": 0.15}),
-    "rings 10,000": (10_000, 2, {"rows": 0.07, "valleys": 0.19, "path": 0.15, "proof": 0.12}),
-    "moons 50,000": (50_000, 2, {"rows": 0.29, "valleys": 0.6, "path": 1.65, "proof": 1.29}),
-    "noise 50,000": (50_000, 2, {"rows": 0.26, "valleys": 0.52, "path": 2.92, "solution": 12.3}),
-    "20,000 × 10": (20_000, 10, {"rows": 0.12, "neighbours": 0.97, "path": 1.83, "proof": 0.94}),
-    "20,000 × 50": (20_000, 50, {"rows": 0.17, "neighbours": 1.2, "path": 2.09, "proof": 1.19}),
-    "mnist10k": (10_000, 784, {"rows": 0.46, "neighbours": 2.04, "path": 4.3, "solution": 1.6}),
+    "moons 10,000": (10_000, 2, {"rows": 0.05, "valleys": 0.09, "path": 0.21, "proof": 0.11}),
+    "rings 10,000": (10_000, 2, {"rows": 0.05, "valleys": 0.08, "path": 0.15, "proof": 0.11}),
+    "moons 50,000": (50_000, 2, {"rows": 0.14, "valleys": 0.49, "path": 1.68, "proof": 0.98}),
+    "noise 50,000": (50_000, 2, {"rows": 0.17, "valleys": 0.33, "path": 3.34, "solution": 12.4}),
+    "20,000 × 10": (20_000, 10, {"rows": 0.12, "neighbours": 0.87, "path": 1.33, "proof": 0.62}),
+    "20,000 × 50": (20_000, 50, {"rows": 0.11, "neighbours": 1.1, "path": 1.41, "proof": 0.99}),
+    "mnist10k": (10_000, 784, {"rows": 0.49, "neighbours": 1.94, "path": 3.73, "solution": 1.54}),
 }
 
 

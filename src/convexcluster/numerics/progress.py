@@ -28,26 +28,26 @@ from typing import Any, Self
 # and clusters, which differ by a factor of three on the path, they stand in the middle. "rows" and
 # "cells" are the passes over rows that are grouped, of 10,000 rows.
 PLANE = {
-    "rows": (0.07, 0.5, 0.0),
+    "rows": (0.05, 0.6, 0.0),
     "cells": (0.043, 1.0, 0.0),
-    "neighbours": (0.025, 0.9, 0.0),
-    "valleys": (0.2, 0.6, 0.0),
+    "neighbours": (0.03, 0.9, 0.0),
+    "valleys": (0.09, 0.9, 0.0),
     "path": (0.22, 1.2, 0.0),
     "choice": (0.012, 1.0, 0.0),
-    "proof": (0.17, 1.2, 0.0),
+    "proof": (0.13, 1.2, 0.0),
     "solution": (0.5, 2.0, 0.0),
     "labels": (0.02, 1.0, 0.0),
 }
 FEATURES = {
     "rows": (0.08, 0.4, 0.35),
-    "cells": (0.06, 1.0, 0.5),
+    "cells": (0.05, 1.0, 0.5),
     "neighbours": (0.12, 2.0, 0.4),
     "valleys": (0.03, 1.0, 0.0),
     "path": (0.65, 1.1, 0.15),
     "choice": (0.03, 1.0, 0.0),
     "proof": (0.35, 0.8, 0.2),
     "solution": (0.4, 1.5, 0.3),
-    "labels": (0.03, 1.0, 0.5),
+    "labels": (0.02, 1.0, 0.5),
 }
 # Seconds of the calls of a stage of few points.
 CALLS = 0.01
