@@ -23,6 +23,8 @@ def clouds(kind: str, n: int, d: int) -> np.ndarray:
         X = np.unique(X, axis=0)
     elif kind == "line":
         X[:, 1:] = 0.0
+    elif kind == "decades":  # rows that stand in turn are at scales far apart
+        X = 10.0 ** rng.uniform(-60, 60, size=(n, d))
     return X
 
 
@@ -35,7 +37,7 @@ def by_all_distances(X: np.ndarray, rows: np.ndarray, k: int):
     return np.sqrt(np.take_along_axis(square, order, axis=1)), order
 
 
-@pytest.mark.parametrize("kind", ["cloud", "far", "dense", "lattice", "line"])
+@pytest.mark.parametrize("kind", ["cloud", "far", "dense", "lattice", "line", "decades"])
 @pytest.mark.parametrize("d", [1, 2, 3])
 def test_neighbours_are_those_of_all_distances(kind, d):
     X = clouds(kind, 700, d)
@@ -83,6 +85,13 @@ def test_the_curve_visits_every_point_and_goes_to_a_neighbour():
     assert (np.sort(order) == np.arange(side * side)).all()
     cells = np.rint(X[order]).astype(int)
     assert (np.abs(np.diff(cells, axis=0)).sum(axis=1) == 1).all()
+
+
+@pytest.mark.parametrize("kind", ["cloud", "far", "decades"])
+def test_of_many_points_those_of_a_tree_are_found(kind):
+    X = clouds(kind, 6_000, 2)
+    length, _ = Tiles.of(X).nearest(np.arange(6_000), 9)
+    assert (length == KDTree(X).query(X, 9)[0]).all()
 
 
 def test_boxes_hold_their_points():

@@ -3,8 +3,9 @@
 Input are points in an order in which neighbours are near each other, feature by feature (d × n), so
 that the distances of a row to the ``TILE`` points of a tile are one loop over contiguous numbers.
 If the k-th neighbour of a row x is at the distance r, the k nearest of the next row x' lie within
-r + ‖x − x'‖, and tiles further away are left out. Squared distances are put in buckets, and only
-the buckets of the k least are sorted.
+r + ‖x − x'‖, and tiles further away are left out. Where that leaves many, as between rows at scales
+decades apart, the k-th of the points about as far along the order bounds them. Squared distances
+are put in buckets, and only the buckets of the k least are sorted.
 """
 
 from __future__ import annotations
@@ -21,6 +22,12 @@ TILE, GROUP = 16, 16
 # Buckets for each neighbour that is wanted: with one, a bucket has more to sort; with eight,
 # emptying buckets takes as long as filling them.
 BUCKETS = 3
+
+# Points in tiles that may be within reach, for each neighbour that is wanted, from which on the
+# order is asked for a bound, and points of it on either side that are. With half of the first,
+# points of space take a third longer; with twice of it, rows that spread over 200 decades take a
+# quarter longer. With half of the second these take twice as long, with twice of it as long.
+LOOSE, ALONG = 128, 2
 
 # Share by which a radius is enlarged, against the rounding of roots and sums.
 SLACK = 1e-9
@@ -87,15 +94,29 @@ def _sort(square, number, first, last):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
+def _along(points, x, place, k, square, index):  # type: ignore[no-untyped-def]
+    """Squared distance of the k-th nearest of the points that stand about ``place``."""
+    d, n = points.shape
+    many = min(2 * ALONG * k, n)
+    first = min(max(place - ALONG * k, 0), n - many)
+    for c in range(many):
+        square[c], index[c] = 0.0, c
+        for q in range(d):
+            square[c] += (points[q, first + c] - x[q]) ** 2
+    _sort(square, index, 0, many)
+    return square[k - 1]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
 def nearest_points(  # type: ignore[no-untyped-def]
-    points, number, low, high, wide_low, wide_high, X, rows, length, found
+    points, number, low, high, wide_low, wide_high, X, places, rows, length, found
 ):
     """Distances and numbers of the nearest points of every row of X, nearest first.
 
     ``low`` and ``high`` (tiles, d) are the boxes of tiles, ``wide_low`` and ``wide_high`` those of
-    groups. Row t of X has its lists in row ``rows[t]`` of ``length`` and ``found``, which say how
-    many are wanted. Of points at one distance the least ``number`` comes first. Rows in turn should
-    be near each other.
+    groups. Row t of X stands at about ``places[t]`` of the order, and has its lists in row
+    ``rows[t]`` of ``length`` and ``found``, which say how many are wanted. Of points at one
+    distance the least ``number`` comes first. Rows in turn should be near each other.
     """
     (d, n), k = points.shape, length.shape[1]
     count = BUCKETS * k
@@ -103,7 +124,7 @@ def nearest_points(  # type: ignore[no-untyped-def]
     near, index = np.empty(n + TILE), np.empty(n + TILE, np.int64)
     bucket, start = np.empty(n + TILE, np.int64), np.empty(count + 2, np.int64)
     tiles, listed = np.empty(len(low), np.int64), 0
-    least, most = np.empty(d), np.empty(d)
+    least, most, bound = np.empty(d), np.empty(d), np.empty(TILE)
     radius, before = np.inf, X[0]
     for t in range(len(X)):
         if t % TILE == 0:  # the tiles that the next rows may reach
@@ -115,13 +136,19 @@ def nearest_points(  # type: ignore[no-untyped-def]
                     s += (X[i, q] - before[q]) ** 2
                 widest = max(widest, s)
             reach = ((radius + np.sqrt(widest)) * (1.0 + SLACK)) ** 2
+            bound[:] = reach
             listed = _list_tiles(low, high, wide_low, wide_high, least, most, reach, tiles)
+            if listed * TILE > LOOSE * k:
+                for i in range(t, min(t + TILE, len(X))):
+                    bound[i - t] = _along(points, X[i], places[i], k, near, index) * (1.0 + SLACK)
+                reach = bound[: min(TILE, len(X) - t)].max()
+                listed = _list_tiles(low, high, wide_low, wide_high, least, most, reach, tiles)
         x, s = X[t], 0.0
         for q in range(d):
             s += (x[q] - before[q]) ** 2
-        reach = ((radius + np.sqrt(s)) * (1.0 + SLACK)) ** 2
+        reach = min(((radius + np.sqrt(s)) * (1.0 + SLACK)) ** 2, bound[t % TILE])
         many = _gather(points, low, high, x, reach, tiles[:listed], square, place)
-        if reach == np.inf:  # the first row
+        if reach == np.inf:  # the first row of few points
             reach = square[:many].max()
         unit = count / reach if reach > 0.0 else 0.0
         unit = unit if unit < np.inf else 0.0

@@ -69,7 +69,7 @@ class Tiles:
 
         def look_up(first: int) -> None:
             part = slice(first, first + step)
-            given = self.points, self.number, *self.boxes, X[part], order[part]
+            given = self.points, self.number, *self.boxes, X[part], asked[order[part]], order[part]
             nearest_points(*given, length, found)
 
         each(look_up, range(0, len(rows), step), jobs)
