@@ -76,18 +76,25 @@ def contract_edges(
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def lift_duals(up: Ints, share: Floats, Lam: Floats, above: Floats) -> None:
-    """above = Σ ±λ over the edges below, in place."""
+def lift_duals(
+    order: Ints, start: Ints, share: Floats, Lam: Floats, above: Floats, copy: Floats
+) -> None:
+    """above = copy = Σ ±λ over the edges below.
+
+    Those of the t-th edge above are ``order[start[t]]``, … up to ``order[start[t + 1]]``.
+    """
     r = Lam.shape[1]
     for t in range(len(above)):
+        top, same = above[t], copy[t]
         for k in range(r):
-            above[t, k] = 0.0
-    for e in range(len(up)):
-        if up[e] >= 0:
-            row, top = Lam[e], above[up[e]]
-            sign = 1.0 if share[e] > 0 else -1.0
+            top[k] = 0.0
+        for q in range(start[t], start[t + 1]):
+            row = Lam[order[q]]
+            sign = 1.0 if share[order[q]] > 0 else -1.0
             for k in range(r):
                 top[k] += sign * row[k]
+        for k in range(r):
+            same[k] = top[k]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

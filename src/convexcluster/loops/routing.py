@@ -54,6 +54,75 @@ def subgraph(
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
+def take_duals(Lam: Floats, edges: Ints, out: Reals) -> None:
+    """out_q = λ of the edge ``edges[q]``, in the precision of ``out``."""
+    for q in range(len(edges)):
+        row, to = Lam[edges[q]], out[q]
+        for k in range(len(row)):
+            to[k] = row[k]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def take_points(A: Reals, center: Floats, labels: Ints, nodes: Ints, out: Reals) -> None:
+    """out_q = a_i − C of the node i = ``nodes[q]`` and its cluster, in the precision of ``out``."""
+    for q in range(len(nodes)):
+        row, mean, to = A[nodes[q]], center[labels[nodes[q]]], out[q]
+        for k in range(len(row)):
+            to[k] = row[k] - mean[k]
+
+
+@njit(cache=True, nogil=True, fastmath=SUMS, error_model="numpy")
+def settle_points(
+    tail: Ints,
+    head: Ints,
+    edges: Ints,
+    c: Floats,
+    inv_mass: Floats,
+    Lam: Floats,
+    rough: Reals,
+    A: Floats,
+) -> None:
+    """A −= M⁻¹Dᵀ(Proj_c(rough) − λ) in place; ``edges`` are the rows of c and Λ."""
+    for q in range(len(edges)):
+        e, i, j = edges[q], tail[q], head[q]
+        row, old, ai, aj = rough[q], Lam[e], A[i], A[j]
+        x, y = inv_mass[i], inv_mass[j]
+        s = 0.0
+        for k in range(len(row)):
+            v = np.float64(row[k])
+            s += v * v
+        f = c[e] / np.sqrt(s) if s > c[e] * c[e] else 1.0
+        for k in range(len(row)):
+            d = f * np.float64(row[k]) - old[k]
+            ai[k] -= d * x
+            aj[k] += d * y
+
+
+@njit(cache=True, nogil=True, fastmath=SUMS, error_model="numpy")
+def put_duals(rough: Reals, c: Floats, edges: Ints, Lam: Floats) -> None:
+    """λ = Proj_c(rough) of ``edges``, in double precision: feasible whatever that of ``rough``."""
+    for q in range(len(edges)):
+        e = edges[q]
+        row, to = rough[q], Lam[e]
+        s = 0.0
+        for k in range(len(row)):
+            v = np.float64(row[k])
+            s += v * v
+        f = c[e] / np.sqrt(s) if s > c[e] * c[e] else 1.0
+        for k in range(len(row)):
+            to[k] = f * np.float64(row[k])
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def put_points(points: Floats, center: Floats, labels: Ints, nodes: Ints, A: Floats) -> None:
+    """a_i = point + C of the ``nodes``."""
+    for q in range(len(nodes)):
+        row, mean, to = points[q], center[labels[nodes[q]]], A[nodes[q]]
+        for k in range(len(row)):
+            to[k] = row[k] + mean[k]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
 def edges_inside(tail: Ints, head: Ints, labels: Ints, count: int) -> Ints:
     """Number of edges inside each cluster."""
     out = np.zeros(count, np.int64)
@@ -108,29 +177,24 @@ def push(
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS, error_model="numpy")
-def best_steps(
-    tail: Ints,
-    head: Ints,
-    masses: Floats,
-    A: Floats,
-    Lam: Floats,
-    last: Floats,
-    inside: Ints,
-    labels: Ints,
-    center: Floats,
-) -> Floats:
-    """Per cluster, the s at which λ + s(λ − last) leaves the least residual ½ Σ m‖a − C‖².
-
-    With v = Dᵀ(λ − last) over the edges inside, a moves by −s v/m, so s = ⟨a − C, v⟩ / ⟨v, v/m⟩.
-    """
-    n, r = A.shape
-    v = np.zeros((n, r))
+def changes(tail: Ints, head: Ints, Lam: Floats, last: Floats, v: Floats, inside: Ints) -> None:
+    """v += Dᵀ(λ − last) over the edges inside."""
+    r = v.shape[1]
     for e in inside:
         row, old, vi, vj = Lam[e], last[e], v[tail[e]], v[head[e]]
         for k in range(r):
             d = row[k] - old[k]
             vi[k] += d
             vj[k] -= d
+
+
+@njit(cache=True, nogil=True, fastmath=SUMS, error_model="numpy")
+def best_steps(masses: Floats, A: Floats, v: Floats, labels: Ints, center: Floats) -> Floats:
+    """Per cluster, the s at which λ + s(λ − last) leaves the least residual ½ Σ m‖a − C‖².
+
+    With v of :func:`changes` a moves by −s v/m, so s = ⟨a − C, v⟩ / ⟨v, v/m⟩.
+    """
+    n, r = A.shape
     up, down = np.zeros(len(center)), np.zeros(len(center))
     for i in range(n):
         t = labels[i]

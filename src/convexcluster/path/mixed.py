@@ -106,16 +106,16 @@ def solve_mixed(
     _, key = np.unique(nodes[samples], return_inverse=True)
     key = key.astype(np.int64)
     graph = part.contract(key, int(key.max()) + 1)
-    graph.refresh()
+    graph.refresh(pool)
     found = solve_top(graph, gamma * graph.w, MIXED_SHARE * room, pool)
-    inside = part.lower(c[edges], found.labels[key], graph.duals)
+    inside = part.lower(c[edges], found.labels[key], graph.duals, pool)
     base.Lam[edges] = part.Lam
-    base.refresh()
+    base.refresh(pool)
     new = labels.copy()
     new[samples] = clusters.count + found.labels[key]
     kept, new = np.unique(new, return_inverse=True)
     center = np.concatenate([clusters.center, found.center])[kept]
-    whole = measure(base, c, new.astype(np.int64), center)
+    whole = measure(base, c, new.astype(np.int64), center, pool=pool)
     fit, goal = whole.fit, room - whole.slack
     if fit > goal > 0:
         parts = two_parts(base, whole.labels, whole.count, edges[inside])
