@@ -9,6 +9,10 @@ from typing import Any
 
 import numpy as np
 
+# Times the memory that is asked for that is taken: what is never written is no memory yet, and the
+# next array may be a little larger. At 1 levels that are built anew take new memory every time.
+MORE = 1.25
+
 
 class Workspace:
     """Arrays by name; one of a name ends the one before, whose memory it takes if that suffices.
@@ -31,5 +35,5 @@ class Workspace:
         held = self.held.get(name)
         if held is None or held.nbytes < needed:
             self.held.pop(name, None)  # before more is taken
-            held = self.held[name] = np.empty(needed, np.uint8)
+            held = self.held[name] = np.empty(int(MORE * needed), np.uint8)
         return held[:needed].view(kind).reshape(shape)

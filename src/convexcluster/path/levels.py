@@ -79,12 +79,12 @@ class Duals:
 
     def drop_copy(self) -> None:
         """Let go of the memory of :meth:`copied`."""
-        self.spare.held.clear()
+        self.spare.held.pop("copy", None)
 
     def lift(self, link: Link, below: Floats, pool: Executor | None = None) -> None:
         """Take the sums of the duals of the level below."""
         if self.before is None:
-            self.before = np.empty_like(self.Lam)
+            self.before = self.spare.array("before", self.Lam.shape, np.float64)
         before = self.before
 
         def task(start: int, stop: int) -> None:
@@ -192,9 +192,14 @@ class Level:
         """Duals to work on, c and 1/m in their precision: single if there are ``many`` numbers."""
         if self.cost <= many:
             return self.duals, c, self.inv_mass
-        single: Any = (x.astype(np.float32) for x in (self.Lam, self.A, c, self.inv_mass))
-        Lam, A, own_c, inv_mass = single
-        return Duals(Lam, A), own_c, inv_mass
+        single: Any = (x.astype(np.float32) for x in (self.A, c, self.inv_mass))
+        A, own_c, inv_mass = single
+        # both Λ and its copy in the place of a copy in double
+        Lam = self.duals.spare.array("copy", (2, *self.Lam.shape), np.float32)
+        Lam[0] = self.Lam
+        spare = Workspace()
+        spare.held["copy"] = Lam[1].view(np.uint8).ravel()
+        return Duals(Lam[0], A, spare=spare), own_c, inv_mass
 
     def take(self, duals: Duals, c: Floats, pool: Executor | None = None) -> None:
         """Take over duals of :meth:`rough`, feasible in double precision."""
@@ -202,20 +207,24 @@ class Level:
             clip_into(duals.Lam, c, self.Lam)
             self.refresh(pool)
 
-    def contract(self, labels: Ints, count: int, back: bool = True) -> Level:
+    def contract(
+        self, labels: Ints, count: int, back: bool = True, spare: Workspace | None = None
+    ) -> Level:
         """Return the level whose nodes are the ``labels``, and link this one to it.
 
-        ``back`` says whether its duals will be brought down here again.
+        ``back`` says whether its duals will be brought down here again; ``spare`` is the memory of
+        a level that is no more, which the new one takes over.
         """
         tail, head, w, up, share = contract_edges(self.tail, self.head, self.w, labels, count)
         self.link = Link(labels, up, share)
         if not back:
             self.duals.drop_copy()  # its room is that of the duals above
         r = self.MZ.shape[1]
-        MZ, Lam = np.zeros((count, r)), np.empty((len(tail), r))
+        spare = spare or Workspace()
+        MZ, Lam = np.zeros((count, r)), spare.array("Λ", (len(tail), r), np.float64)
         add_rows(MZ, labels, self.MZ)
         masses = np.bincount(labels, self.masses, count).astype(np.float64)
-        level = Level.of(tail, head, w, masses, MZ, Lam)
+        level = Level(tail, head, w, masses, MZ, Duals(Lam, np.empty_like(MZ), spare=spare))
         if back:
             level.duals.lift(self.link, self.Lam)
         else:
@@ -247,8 +256,7 @@ class Level:
     def rotate(self, Q: Floats) -> None:
         """Express MZ and the duals in the coordinates of the columns of Q."""
         self.MZ = np.ascontiguousarray(self.MZ @ Q)
-        Lam, spare = np.ascontiguousarray(self.Lam @ Q), self.duals.spare
-        self.duals = Duals(Lam, np.empty_like(self.MZ), spare=spare)
+        self.duals = Duals(np.ascontiguousarray(self.Lam @ Q), np.empty_like(self.MZ))
         self.refresh()
 
 
@@ -271,13 +279,14 @@ def split_levels(levels: list[Level], pieces: Ints, count: int) -> list[Level]:
     rebuilt = [levels[0]]
     old = np.arange(levels[0].n)  # node of the old level, per sample
     new = np.arange(levels[0].n)  # node of the rebuilt level, per sample
-    for parent in [below.above.parent for below in levels[:-1]]:
+    above = [(below.above.parent, level.duals.spare) for below, level in pairwise(levels)]
+    for parent, spare in above:
         old = parent[old]
         _, labels = np.unique(old * count + pieces, return_inverse=True)
         labels = labels.ravel().astype(np.int64)
         node = np.empty(rebuilt[-1].n, dtype=np.int64)
         node[new] = labels
-        rebuilt.append(rebuilt[-1].contract(node, int(labels.max()) + 1))
+        rebuilt.append(rebuilt[-1].contract(node, int(labels.max()) + 1, spare=spare))
         new = labels
     return rebuilt
 
