@@ -95,16 +95,9 @@ LOOPS = {
         np.float64,
         lambda a, f: routing.changes(TAIL, HEAD, a["Lam"], a["T"], a["A"], PART),
     ),
-    "settle_points": (
+    "shortenings": (
         np.float64,
-        lambda a, f: routing.settle_points(
-            *(TAIL, HEAD, np.arange(EDGES), real(0.9, f), real(0.7, f, NODES)),
-            *(a["Lam"], a["T"], a["A"]),
-        ),
-    ),
-    "put_duals": (
-        np.float64,
-        lambda a, f: routing.put_duals(a["T"], real(0.9, f), np.arange(EDGES), a["Lam"]),
+        lambda a, f: routing.shortenings(a["T"], real(0.9, f), np.arange(EDGES)),
     ),
     "stretch": (
         np.float64,

@@ -54,72 +54,118 @@ def subgraph(
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def take_duals(Lam: Floats, edges: Ints, out: Reals) -> None:
-    """out_q = λ of the edge ``edges[q]``, in the precision of ``out``."""
-    for q in range(len(edges)):
-        row, to = Lam[edges[q]], out[q]
-        for k in range(len(row)):
-            to[k] = row[k]
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def take_points(A: Reals, center: Floats, labels: Ints, nodes: Ints, out: Reals) -> None:
-    """out_q = a_i − C of the node i = ``nodes[q]`` and its cluster, in the precision of ``out``."""
-    for q in range(len(nodes)):
-        row, mean, to = A[nodes[q]], center[labels[nodes[q]]], out[q]
-        for k in range(len(row)):
-            to[k] = row[k] - mean[k]
-
-
-@njit(cache=True, nogil=True, fastmath=SUMS, error_model="numpy")
-def settle_points(
+def take_out(
+    A: Floats,
+    center: Floats,
+    labels: Ints,
+    nodes: Ints,
+    edges: Ints,
     tail: Ints,
     head: Ints,
-    edges: Ints,
-    c: Floats,
-    inv_mass: Floats,
+    masses: Floats,
     Lam: Floats,
+    shifted: Floats,
+    points: Floats,
     rough: Reals,
-    A: Floats,
 ) -> None:
-    """A −= M⁻¹Dᵀ(Proj_c(rough) − λ) in place; ``edges`` are the rows of c and Λ."""
+    """m(a − C) + DᵀΛ, a − C = M⁻¹(… − DᵀΛ) and Λ of ``nodes`` and ``edges``, in the last three.
+
+    ``tail`` and ``head`` number the nodes of the part; Λ takes the precision of ``rough``.
+    """
+    r = A.shape[1]
+    for q in range(len(nodes)):
+        row, mean, to = A[nodes[q]], center[labels[nodes[q]]], shifted[q]
+        for k in range(r):
+            to[k] = masses[q] * (row[k] - mean[k])
     for q in range(len(edges)):
-        e, i, j = edges[q], tail[q], head[q]
-        row, old, ai, aj = rough[q], Lam[e], A[i], A[j]
-        x, y = inv_mass[i], inv_mass[j]
-        s = 0.0
-        for k in range(len(row)):
-            v = np.float64(row[k])
-            s += v * v
-        f = c[e] / np.sqrt(s) if s > c[e] * c[e] else 1.0
-        for k in range(len(row)):
-            d = f * np.float64(row[k]) - old[k]
-            ai[k] -= d * x
-            aj[k] += d * y
+        row, to, out = Lam[edges[q]], shifted[tail[q]], rough[q]
+        for k in range(r):
+            to[k] += row[k]
+            out[k] = row[k]
+    for q in range(len(edges)):
+        row, to = Lam[edges[q]], shifted[head[q]]
+        for k in range(r):
+            to[k] -= row[k]
+    for q in range(len(nodes)):
+        for k in range(r):
+            points[q, k] = shifted[q, k]
+    for q in range(len(edges)):
+        row, ai, aj = Lam[edges[q]], points[tail[q]], points[head[q]]
+        for k in range(r):
+            ai[k] -= row[k]
+            aj[k] += row[k]
+    for q in range(len(nodes)):
+        inverse = 1 / masses[q]
+        for k in range(r):
+            points[q, k] *= inverse
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS, error_model="numpy")
-def put_duals(rough: Reals, c: Floats, edges: Ints, Lam: Floats) -> None:
-    """λ = Proj_c(rough) of ``edges``, in double precision: feasible whatever that of ``rough``."""
+def shortenings(rough: Reals, c: Floats, edges: Ints) -> Floats:
+    """The factor that brings each λ within the c of its edge, in double precision."""
+    out = np.empty(len(edges))
     for q in range(len(edges)):
-        e = edges[q]
-        row, to = rough[q], Lam[e]
+        row, bound = rough[q], c[edges[q]]
         s = 0.0
         for k in range(len(row)):
             v = np.float64(row[k])
             s += v * v
-        f = c[e] / np.sqrt(s) if s > c[e] * c[e] else 1.0
-        for k in range(len(row)):
-            to[k] = f * np.float64(row[k])
+        out[q] = bound / np.sqrt(s) if s > bound * bound else 1.0
+    return out
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def put_points(points: Floats, center: Floats, labels: Ints, nodes: Ints, A: Floats) -> None:
-    """a_i = point + C of the ``nodes``."""
+def settle_points(
+    tail: Ints, head: Ints, masses: Floats, shifted: Floats, rough: Reals, f: Floats, A: Floats
+) -> None:
+    """A = M⁻¹(MZ − DᵀΛ) with λ_l = f_l rough_l, and MZ as :func:`take_out` gave it."""
+    r = A.shape[1]
+    for i in range(len(A)):
+        for k in range(r):
+            A[i, k] = shifted[i, k]
+    for q in range(len(tail)):
+        row, ai, aj = rough[q], A[tail[q]], A[head[q]]
+        for k in range(r):
+            v = f[q] * np.float64(row[k])
+            ai[k] -= v
+            aj[k] += v
+    for i in range(len(A)):
+        inverse = 1 / masses[i]
+        for k in range(r):
+            A[i, k] *= inverse
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def put_back(
+    nodes: Ints,
+    edges: Ints,
+    center: Floats,
+    labels: Ints,
+    points: Floats,
+    rough: Reals,
+    f: Floats,
+    A: Floats,
+    Lam: Floats,
+) -> None:
+    """λ = f_l rough_l and a = point + C of the ``edges`` and ``nodes``."""
+    r = A.shape[1]
+    for q in range(len(edges)):
+        row, to = rough[q], Lam[edges[q]]
+        for k in range(r):
+            to[k] = f[q] * np.float64(row[k])
     for q in range(len(nodes)):
         row, mean, to = points[q], center[labels[nodes[q]]], A[nodes[q]]
-        for k in range(len(row)):
+        for k in range(r):
             to[k] = row[k] + mean[k]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def pull_back(A: Floats, mean: Floats, labels: Ints, masses: Floats, out: Reals) -> None:
+    """out = m(a − mean of its cluster)."""
+    for i in range(len(A)):
+        row, own, to = A[i], mean[labels[i]], out[i]
+        for k in range(len(row)):
+            to[k] = masses[i] * (row[k] - own[k])
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

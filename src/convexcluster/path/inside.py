@@ -4,7 +4,10 @@ In the points a − C the residual R = ½ Σ m‖a − C‖² is the dual's own 
 top level serve inside clusters as well. Of many numbers the work is done in single precision; what
 it leaves is known in double before anything is written back:
 
-    λ' = Proj_c(λ_rough),   a' = a − M⁻¹Dᵀ(λ' − λ).
+    λ = Proj_c(λ_rough),   a − C = M⁻¹(MZ − DᵀΛ).
+
+Its arrays are those of the workspaces of the level: at 100,000 samples in a hundred dimensions new
+memory took as long as the sweeps on it.
 """
 
 from __future__ import annotations
@@ -14,14 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..loops.clusters import cluster_means
-from ..loops.routing import (
-    put_duals,
-    put_points,
-    settle_points,
-    subgraph,
-    take_duals,
-    take_points,
-)
+from ..loops.routing import pull_back, put_back, settle_points, shortenings, subgraph, take_out
 from ..loops.sweeps import DAMPED, Reals, dual_loss, momentum, sweep
 from ..numerics.gradients import nesterov
 from ..numerics.workspace import Workspace
@@ -59,11 +55,14 @@ class Inside:
     labels: Ints  # cluster of each node, numbered here
     c: Reals
     masses: Floats
+    MZ: Floats  # m(a − C) + DᵀΛ
+    points: Floats  # a − C in double, as they were taken or settled
     inv_mass: Reals
     Lam: Reals
-    A: Reals  # a − C
+    A: Reals  # a − C as the work moves it
     every: Ints  # 0, 1, …: for loops over some of the edges
     space: Workspace
+    factors: Floats | None = None  # which bring Λ within capacity, once settled
 
     @classmethod
     def of(
@@ -80,21 +79,26 @@ class Inside:
         r = center.shape[1]
         kind = np.float32 if len(edges) * r > MANY else np.float64
         Lam = space.array("Λ", (len(edges), r), kind)
-        A = space.array("A", (len(nodes), r), kind)
-        take_duals(level.Lam, edges, Lam)
-        take_points(level.A, center, labels, nodes, A)
-        masses, inv_mass = level.masses[nodes], level.inv_mass[nodes].astype(kind)
+        MZ, points = (space.array(x, (len(nodes), r), np.float64) for x in ("MZ", "points"))
+        masses = level.masses[nodes]
+        ends = nodes, edges, tail, head
+        take_out(level.A, center, labels, *ends, masses, level.Lam, MZ, points, Lam)
+        A = points
+        if kind is np.float32:
+            A = space.array("A", points.shape, kind)
+            A[:] = points
+        inv_mass = (1 / masses).astype(kind)
         return cls(
             *(level, c, labels, center, nodes, edges, tail, head, canonical(labels[nodes])),
-            *(c[edges].astype(kind), masses, inv_mass, Lam, A, np.arange(len(edges)), space),
+            *(c[edges].astype(kind), masses, MZ, points, inv_mass),
+            *(Lam, A, np.arange(len(edges)), space),
         )
 
     def demands(self) -> Reals:
         """m(a − C) without the mean of each cluster, which is beyond the reach of flows."""
-        mean = cluster_means(self.masses, self.A, self.labels, int(self.labels.max()) + 1)
-        rhs = self.space.array("demands", self.A.shape, self.A.dtype)
-        take_points(self.A, mean, self.labels, np.arange(len(rhs)), rhs)
-        rhs *= self.masses.astype(rhs.dtype)[:, None]
+        mean = cluster_means(self.masses, self.points, self.labels, int(self.labels.max()) + 1)
+        rhs: Reals = self.space.array("demands", self.A.shape, self.A.dtype)
+        pull_back(self.points, mean, self.labels, self.masses, rhs)
         return rhs
 
     def sweep(self, passes: int) -> None:
@@ -104,7 +108,7 @@ class Inside:
 
     def accelerate(self, stop: float, passes: int) -> None:
         """Sweeps with momentum until the loss is at most ``stop``, or gains less than SLOW."""
-        last, t, loss = self.space.array("last", self.Lam.shape, self.Lam.dtype), 1.0, self.loss()
+        last, t, loss = self.space.array("copy", self.Lam.shape, self.Lam.dtype), 1.0, self.loss()
         last[:] = self.Lam
         given = self.tail, self.head, self.c, self.inv_mass, self.A, self.Lam, last, self.every
         for _ in range(0, passes, TURN):
@@ -122,19 +126,17 @@ class Inside:
 
     def settle(self) -> float:
         """Points of the duals within capacity, in double; returns their loss, puts nothing."""
-        if self.A.dtype == np.float64:
-            return self.loss()
-        level, rough = self.level, self.Lam
-        points = self.space.array("points", self.A.shape, np.float64)
-        take_points(level.A, self.center, self.clusters, self.nodes, points)
-        inv_mass = level.inv_mass[self.nodes]
-        settle_points(
-            self.tail, self.head, self.edges, self.full, inv_mass, level.Lam, rough, points
-        )
-        self.A = points
-        return self.loss()
+        if self.A is self.points:
+            self.factors = np.ones(len(self.edges))
+        else:
+            self.factors = shortenings(self.Lam, self.full, self.edges)
+            given = self.tail, self.head, self.masses, self.MZ, self.Lam
+            settle_points(*given, self.factors, self.points)
+        return dual_loss(self.masses, self.points)
 
     def put(self) -> None:
         """Write duals and points back to the level, once they are settled."""
-        put_duals(self.Lam, self.full, self.edges, self.level.Lam)
-        put_points(self.A, self.center, self.clusters, self.nodes, self.level.A)
+        assert self.factors is not None, "not settled"
+        found = self.points, self.Lam, self.factors
+        given = self.nodes, self.edges, self.center, self.clusters
+        put_back(*given, *found, self.level.A, self.level.Lam)

@@ -105,7 +105,7 @@ def solve_mixed(
     part, samples, edges = cut_out(base, own, c / gamma)
     _, key = np.unique(nodes[samples], return_inverse=True)
     key = key.astype(np.int64)
-    graph = part.contract(key, int(key.max()) + 1)
+    graph = part.contract(key, int(key.max()) + 1, spare=base.spaces[1])
     graph.refresh(pool)
     found = solve_top(graph, gamma * graph.w, MIXED_SHARE * room, pool)
     inside = part.lower(c[edges], found.labels[key], graph.duals, pool)
@@ -137,4 +137,7 @@ def cut_out(base: Level, own: np.ndarray, weights: Floats) -> tuple[Level, Ints,
     add_rows(MZ, number[base.tail[out]], -base.Lam[out])
     add_rows(MZ, number[base.head[into]], base.Lam[into])
     ends = number[base.tail[edges]], number[base.head[edges]]
-    return Level.of(*ends, weights[edges], masses, MZ, base.Lam[edges]), samples, edges
+    # nothing else is worked on inside clusters meanwhile
+    Lam = base.spaces[0].array("Λ", (len(edges), MZ.shape[1]), np.float64)
+    np.take(base.Lam, edges, axis=0, out=Lam, mode="clip")  # without a copy in between
+    return Level.of(*ends, weights[edges], masses, MZ, Lam), samples, edges

@@ -123,5 +123,6 @@ def freeze(
     if found.fit > FROZEN * allowed:
         return None
     used = np.zeros(len(base.tail))
-    used[edges] = np.einsum("ek,ek->e", across.Lam, across.Lam)
+    for s in range(0, len(edges), ROWS):
+        used[edges[s : s + ROWS]] = (across.Lam[s : s + ROWS] ** 2).sum(axis=1)
     return Frozen(Q, used, dual_loss(across.masses, across.A))
