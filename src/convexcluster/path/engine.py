@@ -364,6 +364,8 @@ class Engine:
         labels = np.empty(top.n, dtype=np.int64)
         labels[self.node] = clusters.labels
         above = top.contract(labels, clusters.count, back=self.certify)
+        if top is not base:
+            top.duals.drop_copy()  # only a top is swept over, and only level 0 is opened
         self.levels.append(above)
         self._locate()
         if not self.certify:

@@ -114,7 +114,7 @@ def freeze(
     in_ranges(pool, split, len(edges), len(edges) * r)
     ends = base.tail[edges], base.head[edges]
     across = Level.of(*ends, base.w[edges], base.masses, base.MZ @ N, frozen)
-    across.spaces = base.spaces
+    across.spaces = base.spaces  # nothing is worked on inside the clusters of ``base`` meanwhile
     across.refresh(pool)
     room = np.sqrt(np.maximum(c[edges] ** 2 - along, 0.0))
     none = np.zeros((top.n, N.shape[1]))  # the means have nothing across N
