@@ -354,7 +354,8 @@ class Engine:
 
     def _contract(self, c: Floats, clusters: Clusters, changed: bool) -> None:
         if changed:
-            self.levels = split_levels(self.levels, clusters.labels, clusters.count)
+            given = self.levels, clusters.labels, clusters.count
+            self.levels = split_levels(*given, self.pool)
             self._locate()
         base, top = self.levels[0], self.levels[-1]
         gone = 1 - clusters.count / top.n
@@ -363,7 +364,7 @@ class Engine:
             return
         labels = np.empty(top.n, dtype=np.int64)
         labels[self.node] = clusters.labels
-        above = top.contract(labels, clusters.count, back=self.certify)
+        above = top.contract(labels, clusters.count, back=self.certify, pool=self.pool)
         if top is not base:
             top.duals.drop_copy()  # only a top is swept over, and only level 0 is opened
         self.levels.append(above)

@@ -82,16 +82,28 @@ class Duals:
         self.spare.held.pop("copy", None)
 
     def lift(self, link: Link, below: Floats, pool: Executor | None = None) -> None:
-        """Take the sums of the duals of the level below."""
-        if self.before is None:
-            self.before = self.spare.array("before", self.Lam.shape, np.float64)
-        before = self.before
+        """Take the sums of the duals of the level below, and keep them as ``before``."""
+        self.before = self.spare.array("before", self.Lam.shape, np.float64)
+        _sum_duals(link, below, (self.before, self.Lam), pool)
 
-        def task(start: int, stop: int) -> None:
-            sums = before[start:stop], self.Lam[start:stop]
-            lift_duals(link.order, link.start[start : stop + 1], link.share, below, *sums)
+    def lift_alone(self, link: Link, below: Floats, pool: Executor | None = None) -> None:
+        """Take the sums, and keep none: :meth:`find_before` sums again."""
+        _sum_duals(link, below, (self.Lam, self.Lam), pool)
 
-        in_ranges(pool, task, len(before), below.size)
+    def find_before(self, link: Link, below: Floats, pool: Executor | None = None) -> None:
+        """Sum once more what came up, in the place of the copy: the level below has not moved."""
+        self.before = self.spare.array("copy", self.Lam.shape, np.float64)
+        _sum_duals(link, below, (self.before, self.before), pool)
+
+
+def _sum_duals(
+    link: Link, below: Floats, sums: tuple[Floats, Floats], pool: Executor | None
+) -> None:
+    def task(start: int, stop: int) -> None:
+        given = link.order, link.start[start : stop + 1], link.share, below
+        lift_duals(*given, *(above[start:stop] for above in sums))
+
+    in_ranges(pool, task, len(sums[0]), below.size)
 
 
 def _two_spaces() -> Spaces:
@@ -208,12 +220,17 @@ class Level:
             self.refresh(pool)
 
     def contract(
-        self, labels: Ints, count: int, back: bool = True, spare: Workspace | None = None
+        self,
+        labels: Ints,
+        count: int,
+        back: bool = True,
+        spare: Workspace | None = None,
+        pool: Executor | None = None,
     ) -> Level:
         """Return the level whose nodes are the ``labels``, and link this one to it.
 
-        ``back`` says whether its duals will be brought down here again; ``spare`` is the memory of
-        a level that is no more, which the new one takes over.
+        ``back`` says whether its duals will be brought down here at every γ; ``spare`` is the
+        memory of a level that is no more, which the new one takes over.
         """
         tail, head, w, up, share = contract_edges(self.tail, self.head, self.w, labels, count)
         self.link = Link(labels, up, share)
@@ -226,9 +243,9 @@ class Level:
         masses = np.bincount(labels, self.masses, count).astype(np.float64)
         level = Level(tail, head, w, masses, MZ, Duals(Lam, np.empty_like(MZ), spare=spare))
         if back:
-            level.duals.lift(self.link, self.Lam)
+            level.duals.lift(self.link, self.Lam, pool)
         else:
-            lift_duals(self.link.order, self.link.start, share, self.Lam, Lam, Lam)
+            level.duals.lift_alone(self.link, self.Lam, pool)
         return level
 
     def lower(self, c: Floats, labels: Ints, above: Duals, pool: Executor | None = None) -> Ints:
@@ -274,7 +291,9 @@ def lift_all(levels: list[Level], pool: Executor | None = None) -> None:
         level.duals.lift(below.above, below.Lam, pool)
 
 
-def split_levels(levels: list[Level], pieces: Ints, count: int) -> list[Level]:
+def split_levels(
+    levels: list[Level], pieces: Ints, count: int, pool: Executor | None = None
+) -> list[Level]:
     """Rebuild the levels so that no node of any of them straddles two ``pieces`` (of level 0)."""
     rebuilt = [levels[0]]
     old = np.arange(levels[0].n)  # node of the old level, per sample
@@ -286,7 +305,8 @@ def split_levels(levels: list[Level], pieces: Ints, count: int) -> list[Level]:
         labels = labels.ravel().astype(np.int64)
         node = np.empty(rebuilt[-1].n, dtype=np.int64)
         node[new] = labels
-        rebuilt.append(rebuilt[-1].contract(node, int(labels.max()) + 1, spare=spare))
+        size = int(labels.max()) + 1
+        rebuilt.append(rebuilt[-1].contract(node, size, spare=spare, pool=pool))
         new = labels
     return rebuilt
 
