@@ -76,6 +76,28 @@ def contract_edges(
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
+def by_edge_above(up: Ints) -> tuple[Ints, Ints]:
+    """Edges below in the order of the edge above, and where those of each edge above begin."""
+    size, inside = 0, 0
+    for t in up:
+        size = max(size, t + 1)
+        inside += t < 0
+    start = np.zeros(size + 2, np.int64)
+    for t in up:
+        if t >= 0:
+            start[t + 2] += 1
+    for t in range(size):
+        start[t + 2] += start[t + 1]
+    order = np.empty(len(up) - inside, np.int64)
+    for e in range(len(up)):
+        t = up[e]
+        if t >= 0:
+            order[start[t + 1]] = e
+            start[t + 1] += 1
+    return order, start[:-1]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
 def lift_duals(
     order: Ints, start: Ints, share: Floats, Lam: Floats, above: Floats, copy: Floats
 ) -> None:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from ..graph import components
-from ..loops.levels import add_rows, contract_edges, lift_duals, lower_duals
+from ..loops.levels import add_rows, by_edge_above, contract_edges, lift_duals, lower_duals
 from ..loops.sweeps import Reals, clip_into, set_points
 from ..numerics.workspace import Workspace
 from ..partition import first
@@ -54,11 +54,9 @@ class Link:
     start: Ints = field(init=False)  # order[start[t]], …
 
     def __post_init__(self) -> None:
-        size = int(self.up.max(initial=-1)) + 1
-        inner = int((self.up < 0).sum())
-        object.__setattr__(self, "order", np.argsort(self.up, kind="stable")[inner:])
-        counts = np.bincount(self.up[self.order], minlength=size)
-        object.__setattr__(self, "start", np.concatenate([[0], np.cumsum(counts)]))
+        order, start = by_edge_above(self.up)
+        object.__setattr__(self, "order", order)
+        object.__setattr__(self, "start", start)
 
 
 @dataclass(slots=True)
