@@ -98,16 +98,14 @@ def by_edge_above(up: Ints) -> tuple[Ints, Ints]:
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def lift_duals(
-    order: Ints, start: Ints, share: Floats, Lam: Floats, above: Floats, copy: Floats
-) -> None:
-    """above = copy = Σ ±λ over the edges below.
+def lift_duals(order: Ints, start: Ints, share: Floats, Lam: Floats, above: Floats) -> None:
+    """above = Σ ±λ over the edges below.
 
     Those of the t-th edge above are ``order[start[t]]``, … up to ``order[start[t + 1]]``.
     """
     r = Lam.shape[1]
     for t in range(len(above)):
-        top, same = above[t], copy[t]
+        top = above[t]
         for k in range(r):
             top[k] = 0.0
         for q in range(start[t], start[t + 1]):
@@ -115,8 +113,6 @@ def lift_duals(
             sign = 1.0 if share[order[q]] > 0 else -1.0
             for k in range(r):
                 top[k] += sign * row[k]
-        for k in range(r):
-            same[k] = top[k]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

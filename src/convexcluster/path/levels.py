@@ -65,8 +65,6 @@ class Duals:
 
     Lam: Floats  # (m, r): Λ as it is now
     A: Floats  # (n, r): M⁻¹(MZ − DᵀΛ) as of the last :meth:`Level.refresh` or sweep
-    # (m, r): Λ as it came up from the level below; what was changed since has to be brought down
-    before: Floats | None = None
     spare: Workspace = field(default_factory=Workspace)  # where a copy of Λ has its place
 
     def copied(self) -> Floats:
@@ -79,29 +77,15 @@ class Duals:
         """Let go of the memory of :meth:`copied`."""
         self.spare.held.pop("copy", None)
 
-    def lift(self, link: Link, below: Floats, pool: Executor | None = None) -> None:
-        """Take the sums of the duals of the level below, and keep them as ``before``."""
-        self.before = self.spare.array("before", self.Lam.shape, np.float64)
-        _sum_duals(link, below, (self.before, self.Lam), pool)
 
-    def lift_alone(self, link: Link, below: Floats, pool: Executor | None = None) -> None:
-        """Take the sums, and keep none: :meth:`find_before` sums again."""
-        _sum_duals(link, below, (self.Lam, self.Lam), pool)
+def sum_duals(link: Link, below: Floats, above: Floats, pool: Executor | None = None) -> None:
+    """Sum the duals of the level below into ``above``."""
 
-    def find_before(self, link: Link, below: Floats, pool: Executor | None = None) -> None:
-        """Sum once more what came up, in the place of the copy: the level below has not moved."""
-        self.before = self.spare.array("copy", self.Lam.shape, np.float64)
-        _sum_duals(link, below, (self.before, self.before), pool)
-
-
-def _sum_duals(
-    link: Link, below: Floats, sums: tuple[Floats, Floats], pool: Executor | None
-) -> None:
     def task(start: int, stop: int) -> None:
-        given = link.order, link.start[start : stop + 1], link.share, below
-        lift_duals(*given, *(above[start:stop] for above in sums))
+        given = link.order, link.start[start : stop + 1], link.share
+        lift_duals(*given, below, above[start:stop])
 
-    in_ranges(pool, task, len(sums[0]), below.size)
+    in_ranges(pool, task, len(above), below.size)
 
 
 def _two_spaces() -> Spaces:
@@ -240,25 +224,30 @@ class Level:
         add_rows(MZ, labels, self.MZ)
         masses = np.bincount(labels, self.masses, count).astype(np.float64)
         level = Level(tail, head, w, masses, MZ, Duals(Lam, np.empty_like(MZ), spare=spare))
-        if back:
-            level.duals.lift(self.link, self.Lam, pool)
-        else:
-            level.duals.lift_alone(self.link, self.Lam, pool)
+        sum_duals(self.link, self.Lam, Lam, pool)
         return level
 
-    def lower(self, c: Floats, labels: Ints, above: Duals, pool: Executor | None = None) -> Ints:
+    def lower(
+        self,
+        c: Floats,
+        labels: Ints,
+        above: Floats,
+        space: Workspace,
+        pool: Executor | None = None,
+    ) -> Ints:
         """Bring the duals of the level above down to this one; return the edges inside clusters.
 
         ``labels`` are the clusters of the nodes. Points are not brought up to date.
         """
-        assert above.before is not None, "nothing was lifted to the level above"
-        link, lifted = self.above, (above.Lam, above.before)
+        link, before = self.above, space.array("copy", above.shape, np.float64)
+        # as it came up: this level has not moved since, and sums cost less than the memory of all
+        sum_duals(link, self.Lam, before, pool)
 
         def task(start: int, stop: int) -> Ints:
             tail, head, own_c, up, share, Lam = (
                 x[start:stop] for x in (self.tail, self.head, c, link.up, link.share, self.Lam)
             )
-            return start + lower_duals(tail, head, own_c, up, share, labels, Lam, *lifted)
+            return start + lower_duals(tail, head, own_c, up, share, labels, Lam, above, before)
 
         parts = in_ranges(pool, task, len(self.tail), self.cost)
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
@@ -286,7 +275,7 @@ def labels_below(levels: list[Level], labels: Ints) -> list[Ints]:
 def lift_all(levels: list[Level], pool: Executor | None = None) -> None:
     """Set the duals of every level but the first to the sums of those below."""
     for below, level in pairwise(levels):
-        level.duals.lift(below.above, below.Lam, pool)
+        sum_duals(below.above, below.Lam, level.Lam, pool)
 
 
 def split_levels(

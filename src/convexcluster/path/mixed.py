@@ -106,12 +106,10 @@ def solve_mixed(
     _, key = np.unique(nodes[samples], return_inverse=True)
     key = key.astype(np.int64)
     count = int(key.max()) + 1
-    # not back: what came up is not kept in memory of its own
-    graph = part.contract(key, count, back=False, spare=base.spaces[1], pool=pool)
+    graph = part.contract(key, count, spare=base.spaces[1], pool=pool)
     graph.refresh(pool)
     found = solve_top(graph, gamma * graph.w, MIXED_SHARE * room, pool)
-    graph.duals.find_before(part.above, part.Lam, pool)
-    inside = part.lower(c[edges], found.labels[key], graph.duals, pool)
+    inside = part.lower(c[edges], found.labels[key], graph.Lam, base.spaces[1], pool)
     base.Lam[edges] = part.Lam
     base.refresh(pool)
     new = labels.copy()

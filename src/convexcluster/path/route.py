@@ -108,7 +108,8 @@ def bring_down(
     left = np.inf
     for q in range(len(levels) - 2, -1, -1):
         level = levels[q]
-        inside = level.lower(c[q], labels[q], levels[q + 1].duals, pool)
+        above, space = levels[q + 1].Lam, levels[0].spaces[1]
+        inside = level.lower(c[q], labels[q], above, space, pool)
         level.refresh(pool)
         parts = two_parts(level, labels[q], len(center), inside)
         if q == 0:
