@@ -51,10 +51,11 @@ ORDER = [
 PATH_ORDER = [
     "clusterpath",
     "grid",
-    "levels",
     "halves",
+    "levels",
     "newton",
     "top",
+    "inside",
     "route",
     "mixed",
     "rotate",

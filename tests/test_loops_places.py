@@ -55,7 +55,9 @@ LOOPS = {
     ),
     "set_points": (
         np.float64,
-        lambda a, f: sweeps.set_points(TAIL, HEAD, a["B"], real(0.7, f, NODES), a["Lam"], a["A"]),
+        lambda a, f: sweeps.set_points(
+            *(TAIL, HEAD, a["B"], real(0.7, f, NODES), a["Lam"], a["A"], PART, 0, NODES)
+        ),
     ),
     "dual_loss": (np.float32, lambda a, f: sweeps.dual_loss(real(0.3, np.float64, NODES), a["A"])),
     "clip_into": (np.float64, lambda a, f: sweeps.clip_into(a["T"], real(0.9, f), a["Lam"])),
@@ -87,9 +89,15 @@ LOOPS = {
     ),
     "best_steps": (
         np.float64,
-        lambda a, f: routing.best_steps(
-            TAIL, HEAD, real(0.3, f, NODES), a["A"], a["Lam"], a["T"], PART, LABELS, a["C"][:2]
-        ),
+        lambda a, f: routing.best_steps(real(0.3, f, NODES), a["A"], a["B"], LABELS, a["C"][:2]),
+    ),
+    "changes": (
+        np.float64,
+        lambda a, f: routing.changes(TAIL, HEAD, a["Lam"], a["T"], a["A"], PART),
+    ),
+    "shortenings": (
+        np.float64,
+        lambda a, f: routing.shortenings(a["T"], real(0.9, f), np.arange(EDGES)),
     ),
     "stretch": (
         np.float64,

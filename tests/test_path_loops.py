@@ -21,6 +21,7 @@ from convexcluster.loops.routing import conductances, push, residuals, subgraph
 from convexcluster.loops.sweeps import dual_loss, momentum, set_points, sweep
 from convexcluster.numerics import multigrid
 from convexcluster.numerics.laplacian import laplacian
+from convexcluster.path.levels import Link
 from convexcluster.problem import Problem
 
 
@@ -40,7 +41,10 @@ class Case:
         self.c = 0.3 * self.w
         self.Lam = project(rng.normal(size=(len(self.w), r)) * 0.3, self.c)
         self.A = np.empty((n, r))
-        set_points(self.tail, self.head, self.MZ, self.inv_mass, self.Lam, self.A)
+        given = self.tail, self.head, self.MZ, self.inv_mass, self.Lam, self.A
+        for start, stop in ((0, n // 3), (n // 3, n)):  # the points of one part of the nodes each
+            meet = np.flatnonzero((self.tail < stop) & (self.head >= start))
+            set_points(*given, meet, start, stop)
         self.labels = np.unique(rng.integers(0, 6, n), return_inverse=True)[1].astype(np.int64)
         self.count = int(self.labels.max()) + 1
         self.D = incidence(self.edges, n)
@@ -158,6 +162,12 @@ def test_gap_parts_are_the_duality_gap(case):
     assert sum(parts) == pytest.approx(duality_gap(problem, center[case.labels], case.Lam))
 
 
+def below(up):
+    """Edges below by the edge above, and where those of each begin."""
+    link = Link(np.empty(0, np.int64), up, np.empty(0))
+    return link.order, link.start
+
+
 def test_contraction_sums_and_shares(case):
     new_tail, new_head, W, up, share = contract_edges(
         case.tail, case.head, case.w, case.labels, case.count
@@ -169,7 +179,7 @@ def test_contraction_sums_and_shares(case):
     assert (new_tail < new_head).all()
     np.testing.assert_allclose(np.bincount(up[~inside], np.abs(share[~inside])), 1.0)
     above = np.empty((len(new_tail), case.r))
-    lift_duals(up, share, case.Lam, above)
+    lift_duals(*below(up), share, case.Lam, above)
     # the flow out of each group is the same on both levels
     flow = np.zeros((case.count, case.r))
     add_rows(flow, case.labels, np.ascontiguousarray(case.D.T @ case.Lam))
@@ -180,7 +190,7 @@ def test_contraction_sums_and_shares(case):
 def test_duals_come_down_parallel_between_and_as_changes_inside(case):
     *_, W, up, share = contract_edges(case.tail, case.head, case.w, case.labels, case.count)
     before = np.empty((len(W), case.r))
-    lift_duals(up, share, case.Lam, before)
+    lift_duals(*below(up), share, case.Lam, before)
     above = before + 0.01
     clusters = case.labels // 2  # some groups are now together
     Lam = case.Lam.copy()

@@ -76,16 +76,41 @@ def contract_edges(
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def lift_duals(up: Ints, share: Floats, Lam: Floats, above: Floats) -> None:
-    """above = Σ ±λ over the edges below, in place."""
+def by_edge_above(up: Ints) -> tuple[Ints, Ints]:
+    """Edges below in the order of the edge above, and where those of each edge above begin."""
+    size, inside = 0, 0
+    for t in up:
+        size = max(size, t + 1)
+        inside += t < 0
+    start = np.zeros(size + 2, np.int64)
+    for t in up:
+        if t >= 0:
+            start[t + 2] += 1
+    for t in range(size):
+        start[t + 2] += start[t + 1]
+    order = np.empty(len(up) - inside, np.int64)
+    for e in range(len(up)):
+        t = up[e]
+        if t >= 0:
+            order[start[t + 1]] = e
+            start[t + 1] += 1
+    return order, start[:-1]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def lift_duals(order: Ints, start: Ints, share: Floats, Lam: Floats, above: Floats) -> None:
+    """above = Σ ±λ over the edges below.
+
+    Those of the t-th edge above are ``order[start[t]]``, … up to ``order[start[t + 1]]``.
+    """
     r = Lam.shape[1]
     for t in range(len(above)):
+        top = above[t]
         for k in range(r):
-            above[t, k] = 0.0
-    for e in range(len(up)):
-        if up[e] >= 0:
-            row, top = Lam[e], above[up[e]]
-            sign = 1.0 if share[e] > 0 else -1.0
+            top[k] = 0.0
+        for q in range(start[t], start[t + 1]):
+            row = Lam[order[q]]
+            sign = 1.0 if share[order[q]] > 0 else -1.0
             for k in range(r):
                 top[k] += sign * row[k]
 

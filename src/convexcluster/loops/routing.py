@@ -54,6 +54,121 @@ def subgraph(
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
+def take_out(
+    A: Floats,
+    center: Floats,
+    labels: Ints,
+    nodes: Ints,
+    edges: Ints,
+    tail: Ints,
+    head: Ints,
+    masses: Floats,
+    Lam: Floats,
+    shifted: Floats,
+    points: Floats,
+    rough: Reals,
+) -> None:
+    """m(a − C) + DᵀΛ, a − C = M⁻¹(… − DᵀΛ) and Λ of ``nodes`` and ``edges``, in the last three.
+
+    ``tail`` and ``head`` number the nodes of the part; Λ takes the precision of ``rough``.
+    """
+    r = A.shape[1]
+    for q in range(len(nodes)):
+        row, mean, to = A[nodes[q]], center[labels[nodes[q]]], shifted[q]
+        for k in range(r):
+            to[k] = masses[q] * (row[k] - mean[k])
+    for q in range(len(edges)):
+        row, to, out = Lam[edges[q]], shifted[tail[q]], rough[q]
+        for k in range(r):
+            to[k] += row[k]
+            out[k] = row[k]
+    for q in range(len(edges)):
+        row, to = Lam[edges[q]], shifted[head[q]]
+        for k in range(r):
+            to[k] -= row[k]
+    for q in range(len(nodes)):
+        for k in range(r):
+            points[q, k] = shifted[q, k]
+    for q in range(len(edges)):
+        row, ai, aj = Lam[edges[q]], points[tail[q]], points[head[q]]
+        for k in range(r):
+            ai[k] -= row[k]
+            aj[k] += row[k]
+    for q in range(len(nodes)):
+        inverse = 1 / masses[q]
+        for k in range(r):
+            points[q, k] *= inverse
+
+
+@njit(cache=True, nogil=True, fastmath=SUMS, error_model="numpy")
+def shortenings(rough: Reals, c: Floats, edges: Ints) -> Floats:
+    """The factor that brings each λ within the c of its edge, in double precision."""
+    out = np.empty(len(edges))
+    for q in range(len(edges)):
+        row, bound = rough[q], c[edges[q]]
+        s = 0.0
+        for k in range(len(row)):
+            v = np.float64(row[k])
+            s += v * v
+        out[q] = bound / np.sqrt(s) if s > bound * bound else 1.0
+    return out
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def settle_points(
+    tail: Ints, head: Ints, masses: Floats, shifted: Floats, rough: Reals, f: Floats, A: Floats
+) -> None:
+    """A = M⁻¹(MZ − DᵀΛ) with λ_l = f_l rough_l, and MZ as :func:`take_out` gave it."""
+    r = A.shape[1]
+    for i in range(len(A)):
+        for k in range(r):
+            A[i, k] = shifted[i, k]
+    for q in range(len(tail)):
+        row, ai, aj = rough[q], A[tail[q]], A[head[q]]
+        for k in range(r):
+            v = f[q] * np.float64(row[k])
+            ai[k] -= v
+            aj[k] += v
+    for i in range(len(A)):
+        inverse = 1 / masses[i]
+        for k in range(r):
+            A[i, k] *= inverse
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def put_back(
+    nodes: Ints,
+    edges: Ints,
+    center: Floats,
+    labels: Ints,
+    points: Floats,
+    rough: Reals,
+    f: Floats,
+    A: Floats,
+    Lam: Floats,
+) -> None:
+    """λ = f_l rough_l and a = point + C of the ``edges`` and ``nodes``."""
+    r = A.shape[1]
+    for q in range(len(edges)):
+        row, to = rough[q], Lam[edges[q]]
+        for k in range(r):
+            to[k] = f[q] * np.float64(row[k])
+    for q in range(len(nodes)):
+        row, mean, to = points[q], center[labels[nodes[q]]], A[nodes[q]]
+        for k in range(r):
+            to[k] = row[k] + mean[k]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def pull_back(A: Floats, mean: Floats, labels: Ints, masses: Floats, out: Reals) -> None:
+    """out = m(a − mean of its cluster)."""
+    for i in range(len(A)):
+        row, own, to = A[i], mean[labels[i]], out[i]
+        for k in range(len(row)):
+            to[k] = masses[i] * (row[k] - own[k])
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
 def edges_inside(tail: Ints, head: Ints, labels: Ints, count: int) -> Ints:
     """Number of edges inside each cluster."""
     out = np.zeros(count, np.int64)
@@ -108,29 +223,24 @@ def push(
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS, error_model="numpy")
-def best_steps(
-    tail: Ints,
-    head: Ints,
-    masses: Floats,
-    A: Floats,
-    Lam: Floats,
-    last: Floats,
-    inside: Ints,
-    labels: Ints,
-    center: Floats,
-) -> Floats:
-    """Per cluster, the s at which λ + s(λ − last) leaves the least residual ½ Σ m‖a − C‖².
-
-    With v = Dᵀ(λ − last) over the edges inside, a moves by −s v/m, so s = ⟨a − C, v⟩ / ⟨v, v/m⟩.
-    """
-    n, r = A.shape
-    v = np.zeros((n, r))
+def changes(tail: Ints, head: Ints, Lam: Floats, last: Floats, v: Floats, inside: Ints) -> None:
+    """v += Dᵀ(λ − last) over the edges inside."""
+    r = v.shape[1]
     for e in inside:
         row, old, vi, vj = Lam[e], last[e], v[tail[e]], v[head[e]]
         for k in range(r):
             d = row[k] - old[k]
             vi[k] += d
             vj[k] -= d
+
+
+@njit(cache=True, nogil=True, fastmath=SUMS, error_model="numpy")
+def best_steps(masses: Floats, A: Floats, v: Floats, labels: Ints, center: Floats) -> Floats:
+    """Per cluster, the s at which λ + s(λ − last) leaves the least residual ½ Σ m‖a − C‖².
+
+    With v of :func:`changes` a moves by −s v/m, so s = ⟨a − C, v⟩ / ⟨v, v/m⟩.
+    """
+    n, r = A.shape
     up, down = np.zeros(len(center)), np.zeros(len(center))
     for i in range(n):
         t = labels[i]

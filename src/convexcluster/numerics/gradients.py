@@ -34,7 +34,7 @@ def conjugate_gradients(
     is ⟨R, R⟩, which is known before the last Y is: for preconditioners that cost more than H does.
     """
     X, R = np.zeros_like(B), B.copy()
-    P, HP = np.zeros_like(B), np.empty_like(B)
+    P, HP, along = np.zeros_like(B), np.empty_like(B), np.empty_like(B)
     rho = 1.0
     goal = None
     for step in range(max_iter):
@@ -52,8 +52,8 @@ def conjugate_gradients(
         curvature = _inner(P, HP)
         if not curvature > 0:  # nothing is left but round-off
             return X, step
-        X += (rho / curvature) * P
-        R -= (rho / curvature) * HP
+        X += np.multiply(rho / curvature, P, out=along)
+        R -= np.multiply(rho / curvature, HP, out=along)
     return X, max_iter
 
 

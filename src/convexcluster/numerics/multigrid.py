@@ -23,6 +23,7 @@ from ..loops.sweeps import Reals
 from ..problem import Floats
 from .aggregation import Ints, Rows, Singles, Step, hierarchy
 from .gradients import conjugate_gradients
+from .workspace import Workspace
 
 # Gauss–Seidel passes that solve the coarsest level.
 COARSEST_PASSES = 12
@@ -124,20 +125,26 @@ def _rows(of: Rows | Step) -> tuple[Ints, Ints]:
     return of.ptr[:-1], of.ptr[1:]
 
 
-def _cycle(steps: list[Step], last: Rows, b: Singles) -> Singles:
-    """One V-cycle from 0."""
+def _cycle(steps: list[Step], last: Rows, b: Singles, space: Workspace) -> Singles:
+    """One V-cycle from 0; the result lasts until the next one in the same ``space``."""
+
+    def zeros(name: str, rows: int) -> Singles:
+        array: Singles = space.array(name, (rows, b.shape[1]), np.float32)
+        array[:] = 0
+        return array
+
     rights, points = [b], []
-    for step in steps:
+    for q, step in enumerate(steps):
         A, b = step.A, rights[-1]
-        x, rest = np.zeros_like(b), np.zeros_like(b)
+        x, rest = zeros(f"x {q}", len(b)), zeros("rest", len(b))
         # upwards from 0 a row meets what lies above it still 0, and only that part is left of b
         _relax(A.ptr[:-1], A.mid, A.col, A.val, A.diag, b, x, True)
         _add_product(A.mid, A.ptr[1:], A.col, A.val, x, rest)
-        coarse = np.zeros((len(step.tptr) - 1, b.shape[1]), np.float32)
+        coarse = zeros(f"b {q}", len(step.tptr) - 1)
         _add_product(step.tptr[:-1], step.tptr[1:], step.tcol, step.tval, rest, coarse)
         points.append(x)
         rights.append(coarse)
-    x = np.zeros_like(rights[-1])
+    x = zeros("x", len(rights[-1]))
     for turn in range(COARSEST_PASSES):
         _relax(*_rows(last), last.col, last.val, last.diag, rights[-1], x, turn % 2 == 0)
     for step, b, finer in zip(steps[::-1], rights[-2::-1], points[::-1]):
@@ -165,10 +172,11 @@ def preconditioner(
 ) -> Callable[[Floats], Floats]:
     """One V-cycle as a map R → Y, for gradients whose matrix is in double precision."""
     steps, last, _, strongest = _levels(n, tail, head, kappa, ground)
+    space = Workspace()
 
     def cycle(R: Floats) -> Floats:
         unit = float(np.abs(R).max(initial=0.0)) or 1.0
-        Y = _cycle(steps, last, (R / unit).astype(np.float32))
+        Y = _cycle(steps, last, (R / unit).astype(np.float32), space)
         return Y.astype(np.float64) * (unit / strongest)
 
     return cycle
@@ -185,10 +193,12 @@ def solve(
     reduction: float,
     max_iter: int = 30,
     pool: Executor | None = None,
+    space: Workspace | None = None,
 ) -> Reals:
     """Solve until ‖residual‖² ≤ reduction · ‖rhs‖² or for ``max_iter`` iterations.
 
-    Many columns are solved in two halves, one of them in ``pool`` if there is one. κ is rounded to
+    Many columns are solved in two halves, one of them in ``pool`` if there is one. ``space`` is
+    for what is needed meanwhile. κ is rounded to
     single precision: seven digits are all that a smaller ``reduction`` gives.
     """
     unit = float(np.abs(rhs).max(initial=0.0))
@@ -198,21 +208,27 @@ def solve(
     A = steps[0].A if steps else last
     extra = extra.astype(rhs.dtype, copy=False)
 
-    def part(B: Reals) -> Any:
+    def part(B: Reals, space: Workspace) -> Any:
         return conjugate_gradients(
             lambda P, out: _differences(A.ptr, A.col, A.val, extra, P, out),
-            lambda R: _cycle(steps, last, R.astype(np.float32, copy=False)),
+            lambda R: _cycle(steps, last, R.astype(np.float32, copy=False), space),
             B,
             lambda first: reduction * first,
             max_iter,
             plain=True,
         )[0]
 
-    rest, half = rhs / unit, rhs.shape[1] // 2
-    if half < COLUMNS:
-        y = part(rest)
-    else:
-        left, right = (np.ascontiguousarray(B) for B in (rest[:, :half], rest[:, half:]))
-        other = pool.submit(part, right) if pool else None
-        y = np.concatenate([part(left), other.result() if other else part(right)], axis=1)
-    return y * (unit / strongest)
+    half = rhs.shape[1] // 2
+    columns = [slice(None)] if half < COLUMNS else [slice(0, half), slice(half, None)]
+    own, y = space or Workspace(), np.empty_like(rhs)
+
+    def solve_columns(which: slice, space: Workspace) -> None:
+        # (rhs / unit) is contiguous in memory, whichever columns it has
+        np.multiply(part(rhs[:, which] / unit, space), unit / strongest, out=y[:, which])
+
+    other = pool.submit(solve_columns, columns.pop(), Workspace()) if pool and columns[1:] else None
+    for which in columns:
+        solve_columns(which, own)
+    if other:
+        other.result()
+    return y

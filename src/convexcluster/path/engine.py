@@ -23,6 +23,7 @@ from ..loops.sweeps import dual_loss
 from ..numerics.progress import reports
 from ..problem import Floats, Ints
 from .grid import earliest
+from .halves import in_ranges
 from .levels import (
     CALLS,
     Level,
@@ -223,7 +224,7 @@ class Engine:
         What fuses on a rung stays fused, so that sweeps run on ever fewer nodes.
         """
         base, target = self.levels[0], TOP_SHARE * allowed
-        base.refresh()
+        base.refresh(self.pool)
         Z, edges = base.MZ * base.inv_mass[:, None], np.stack([base.tail, base.head], axis=1)
         start = float(np.median(earliest(Z, edges, base.w, base.masses))) if len(edges) else 0.0
         count = int(np.log(gamma / start) / np.log(RUNG)) if start > 0 else 0
@@ -259,17 +260,22 @@ class Engine:
             step = self.gamma - self.gamma_before
             ahead = (gamma - self.gamma) / step if self.gamma_before else 0.0
             fused = self.before[base.tail] == self.before[base.head]
-            extrapolate_inside(fused, c, base.Lam, self.last, ahead)
-            lift_all(self.levels)
+            parts = fused, c, base.Lam, self.last
+
+            def task(start: int, stop: int) -> None:
+                extrapolate_inside(*(x[start:stop] for x in parts), ahead)
+
+            in_ranges(self.pool, task, len(c), base.cost)
+            lift_all(self.levels, self.pool)
         if self.gamma:
             if len(self.levels) > 1 and self.certify:
                 first = np.empty(top.n, dtype=np.int64)
                 first[self.node] = self.before
                 between = first[top.tail] != first[top.head]
-                top.Lam[between] *= gamma / self.gamma
+                top.duals.Lam *= np.where(between, gamma / self.gamma, 1.0)[:, None]
             else:
                 top.Lam[:] *= gamma / self.gamma
-        top.refresh()
+        top.refresh(self.pool)
 
     def _solve(self, gamma: float, c: list[Floats]) -> tuple[Clusters, bool]:
         """Top, routing and mixed graphs; also tells whether the top's clusters were changed."""
@@ -293,8 +299,8 @@ class Engine:
             if whole.gap <= room or whole.fit > 0.9 * room:  # then a sharper top is no help
                 break
             target *= 0.5
-            lift_all(levels)
-            levels[-1].refresh()
+            lift_all(levels, self.pool)
+            levels[-1].refresh(self.pool)
         return whole, False
 
     def _apart(self) -> Bools | None:
@@ -312,7 +318,7 @@ class Engine:
         and fro.
         """
         base, room = self.levels[0], self.room
-        best, kept = clusters, base.Lam.copy()
+        best, kept = clusters, base.duals.copied()
         opened, work = np.zeros(base.n, dtype=np.bool_), 0.0
         for turn in range(OPEN_ROUNDS):
             opened = opened | carrying(base, clusters, room)
@@ -324,14 +330,14 @@ class Engine:
                 clusters = polish_inside(base, c, clusters, goal, self.pool)
             before = best.gap
             if clusters.gap < best.gap:
-                best, kept = clusters, base.Lam.copy()
+                best, kept = clusters, base.duals.copied()
             work += clusters.work
             idle = turn >= OPEN_PATIENCE and best.gap > OPEN_GAIN * before
             if best.gap <= room or idle or work > OPEN_WORK:
                 break
         if best is not clusters:
             base.Lam[:] = kept
-            base.refresh()
+            base.refresh(self.pool)
         return best
 
     def _certificate(self, gamma: float, clusters: Clusters) -> float:
@@ -339,15 +345,17 @@ class Engine:
         base = self.levels[0]
         if not self.certify:
             return np.nan
-        base.refresh()
-        scale = dual_loss(base.masses, base.MZ * base.inv_mass[:, None])
+        base.refresh(self.pool)
+        scale = dual_loss(base.inv_mass, base.MZ)
         self.dual_value = scale - dual_loss(base.masses, base.A)
-        exact = measure(base, gamma * base.w, clusters.labels, clusters.center)
+        c, own = gamma * base.w, (clusters.labels, clusters.center)
+        exact = measure(base, c, *own, pool=self.pool)
         return exact.fit + max(exact.slack, 0.0) + self.lost
 
     def _contract(self, c: Floats, clusters: Clusters, changed: bool) -> None:
         if changed:
-            self.levels = split_levels(self.levels, clusters.labels, clusters.count)
+            given = self.levels, clusters.labels, clusters.count
+            self.levels = split_levels(*given, self.pool)
             self._locate()
         base, top = self.levels[0], self.levels[-1]
         gone = 1 - clusters.count / top.n
@@ -356,7 +364,9 @@ class Engine:
             return
         labels = np.empty(top.n, dtype=np.int64)
         labels[self.node] = clusters.labels
-        above = top.contract(labels, clusters.count, back=self.certify)
+        above = top.contract(labels, clusters.count, back=self.certify, pool=self.pool)
+        if top is not base:
+            top.duals.drop_copy()  # only a top is swept over, and only level 0 is opened
         self.levels.append(above)
         self._locate()
         if not self.certify:
@@ -440,7 +450,7 @@ class Engine:
             level.MZ = arrays["MZ"][at : at + level.n]
             at += level.n
         if self.certify or len(self.levels) == 1:
-            base.refresh()
+            base.refresh(self.pool)
         else:
             self._forget()
         self._locate()

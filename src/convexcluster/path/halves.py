@@ -9,17 +9,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
-from typing import Any
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..numerics.threads import stop_if_asked
 from ..problem import Ints
-from .levels import Level
+
+if TYPE_CHECKING:
+    from .levels import Level
 
 # Edges inside clusters from which a job is halved. Half: waking the second thread takes longer than
 # it saves. Twice: routing at ten thousand samples uses one thread.
 HALVED_EDGES = 10_000
+
+# Numbers of Λ from which one pass that is no sweep is halved, some 0.2 ms. XXX
+HALVED_PASS = 500_000
 
 
 def second_half(sizes: Ints) -> np.ndarray:
@@ -54,3 +60,15 @@ def over_halves(
     """``task(tail, head, *given, part, *after)`` on both halves of a level, then across the cut."""
     jobs = [(level.tail, level.head, *given, part, *after) for part in level.halves()]
     return [*side_by_side(pool, task, jobs[:2]), *(task(*job) for job in jobs[2:])]
+
+
+def in_ranges(
+    pool: Executor | None, task: Callable[..., Any], count: int, numbers: int, *given: Any
+) -> list[Any]:
+    """``task(*given, start, stop)`` on two ranges of ``count`` rows or columns.
+
+    On one range where the task touches fewer than HALVED_PASS ``numbers``. A task must give each
+    row or column what it would give it alone: then it does not matter where the ranges end.
+    """
+    ends = (0, count) if numbers < HALVED_PASS else (0, count // 2, count)
+    return side_by_side(pool, task, [(*given, *ends) for ends in pairwise(ends)])

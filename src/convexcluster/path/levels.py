@@ -9,6 +9,7 @@ below), its duals, and the link that carries nodes and edges to the level above.
 
 from __future__ import annotations
 
+from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -16,10 +17,14 @@ from typing import Any
 import numpy as np
 
 from ..graph import components
-from ..loops.levels import add_rows, contract_edges, lift_duals, lower_duals
+from ..loops.levels import add_rows, by_edge_above, contract_edges, lift_duals, lower_duals
 from ..loops.sweeps import Reals, clip_into, set_points
+from ..numerics.workspace import Workspace
 from ..partition import first
 from ..problem import Floats, Ints
+from .halves import HALVED_PASS, in_ranges, side_by_side
+
+Spaces = tuple[Workspace, Workspace]
 
 # Work is counted in numbers of Λ touched. The Python calls around one pass over a level take as
 # long as touching this many (a tenth of a millisecond). Half or twice: no difference shows; at a
@@ -45,6 +50,13 @@ class Link:
     parent: Ints
     up: Ints
     share: Floats
+    order: Ints = field(init=False)  # edges below, by the edge above: those of t are
+    start: Ints = field(init=False)  # order[start[t]], …
+
+    def __post_init__(self) -> None:
+        order, start = by_edge_above(self.up)
+        object.__setattr__(self, "order", order)
+        object.__setattr__(self, "start", start)
 
 
 @dataclass(slots=True)
@@ -53,27 +65,31 @@ class Duals:
 
     Lam: Floats  # (m, r): Λ as it is now
     A: Floats  # (n, r): M⁻¹(MZ − DᵀΛ) as of the last :meth:`Level.refresh` or sweep
-    # (m, r): Λ as it came up from the level below; what was changed since has to be brought down
-    before: Floats | None = None
-    _copy: Floats | None = None
+    spare: Workspace = field(default_factory=Workspace)  # where a copy of Λ has its place
 
     def copied(self) -> Floats:
-        """A copy of Λ, in the place of the one before: new memory of this size takes as long."""
-        if self._copy is None:
-            self._copy = np.empty_like(self.Lam)
-        self._copy[:] = self.Lam
-        return self._copy
+        """A copy of Λ, in the place of the one before."""
+        copy: Floats = self.spare.array("copy", self.Lam.shape, self.Lam.dtype)
+        copy[:] = self.Lam
+        return copy
 
     def drop_copy(self) -> None:
         """Let go of the memory of :meth:`copied`."""
-        self._copy = None
+        self.spare.held.pop("copy", None)
 
-    def lift(self, link: Link, below: Floats) -> None:
-        """Take the sums of the duals of the level below."""
-        if self.before is None:
-            self.before = np.empty_like(self.Lam)
-        lift_duals(link.up, link.share, below, self.before)
-        self.Lam[:] = self.before
+
+def sum_duals(link: Link, below: Floats, above: Floats, pool: Executor | None = None) -> None:
+    """Sum the duals of the level below into ``above``."""
+
+    def task(start: int, stop: int) -> None:
+        given = link.order, link.start[start : stop + 1], link.share
+        lift_duals(*given, below, above[start:stop])
+
+    in_ranges(pool, task, len(above), below.size)
+
+
+def _two_spaces() -> Spaces:
+    return Workspace(), Workspace()
 
 
 @dataclass(slots=True)
@@ -89,7 +105,9 @@ class Level:
     inv_mass: Floats = field(init=False)  # (n,): 1/m
     every: Ints = field(init=False)  # 0, 1, …: for loops over some of the edges
     link: Link | None = None  # to the level above
+    spaces: Spaces = field(default_factory=_two_spaces)  # for work on either half of the clusters
     _halves: list[Ints] | None = None
+    _cut: int | None = None
 
     def __post_init__(self) -> None:
         self.inv_mass = 1 / self.masses
@@ -137,62 +155,102 @@ class Level:
         if self._halves is None:
             self._halves = [self.every]
             if self.cost >= HALVED_NUMBERS:
-                starts, ends = (np.bincount(e, minlength=self.n) for e in (self.tail, self.head))
-                crossing = np.cumsum(starts - ends)  # edges from nodes up to i to later ones
-                first, last = int(LEAST_HALF * self.n), int((1 - LEAST_HALF) * self.n)
-                cut = first + int(np.argmin(crossing[first : last + 1]))
-                below, above = self.head <= cut, self.tail > cut
+                cut = self.cut()
+                below, above = self.head < cut, self.tail >= cut
                 parts = below, above, ~(below | above)
                 self._halves = [np.flatnonzero(part) for part in parts]
         return self._halves
 
-    def refresh(self) -> None:
+    def cut(self) -> int:
+        """The node near the middle before which the fewest edges cross; kept once found."""
+        if self._cut is None:
+            starts, ends = (np.bincount(e, minlength=self.n) for e in (self.tail, self.head))
+            crossing = np.cumsum(starts - ends)  # edges from nodes up to i to later ones
+            first, last = int(LEAST_HALF * self.n), int((1 - LEAST_HALF) * self.n)
+            self._cut = 1 + first + int(np.argmin(crossing[first : last + 1]))
+        return self._cut
+
+    def refresh(self, pool: Executor | None = None) -> None:
         """A = M⁻¹(MZ − DᵀΛ)."""
-        set_points(self.tail, self.head, self.MZ, self.inv_mass, self.Lam, self.A)
+        given = self.tail, self.head, self.MZ, self.inv_mass, self.Lam, self.A
+        jobs = [(*given, self.every, 0, self.n)]
+        if self.cost >= HALVED_PASS:
+            cut = self.cut()
+            jobs = [
+                (*given, np.flatnonzero(self.tail < cut), 0, cut),
+                (*given, np.flatnonzero(self.head >= cut), cut, self.n),
+            ]
+        side_by_side(pool, set_points, jobs)
 
     def rough(self, c: Floats, many: float) -> tuple[Duals, Reals, Reals]:
         """Duals to work on, c and 1/m in their precision: single if there are ``many`` numbers."""
         if self.cost <= many:
             return self.duals, c, self.inv_mass
-        single: Any = (x.astype(np.float32) for x in (self.Lam, self.A, c, self.inv_mass))
-        Lam, A, own_c, inv_mass = single
-        return Duals(Lam, A), own_c, inv_mass
+        single: Any = (x.astype(np.float32) for x in (self.A, c, self.inv_mass))
+        A, own_c, inv_mass = single
+        # both Λ and its copy in the place of a copy in double
+        Lam = self.duals.spare.array("copy", (2, *self.Lam.shape), np.float32)
+        Lam[0] = self.Lam
+        spare = Workspace()
+        spare.held["copy"] = Lam[1].view(np.uint8).ravel()
+        return Duals(Lam[0], A, spare=spare), own_c, inv_mass
 
-    def take(self, duals: Duals, c: Floats) -> None:
+    def take(self, duals: Duals, c: Floats, pool: Executor | None = None) -> None:
         """Take over duals of :meth:`rough`, feasible in double precision."""
         if duals is not self.duals:
             clip_into(duals.Lam, c, self.Lam)
-            self.refresh()
+            self.refresh(pool)
 
-    def contract(self, labels: Ints, count: int, back: bool = True) -> Level:
+    def contract(
+        self,
+        labels: Ints,
+        count: int,
+        back: bool = True,
+        spare: Workspace | None = None,
+        pool: Executor | None = None,
+    ) -> Level:
         """Return the level whose nodes are the ``labels``, and link this one to it.
 
-        ``back`` says whether its duals will be brought down here again.
+        ``back`` says whether its duals will be brought down here at every γ; ``spare`` is the
+        memory of a level that is no more, which the new one takes over.
         """
         tail, head, w, up, share = contract_edges(self.tail, self.head, self.w, labels, count)
         self.link = Link(labels, up, share)
         if not back:
             self.duals.drop_copy()  # its room is that of the duals above
         r = self.MZ.shape[1]
-        MZ, Lam = np.zeros((count, r)), np.empty((len(tail), r))
+        spare = spare or Workspace()
+        MZ, Lam = np.zeros((count, r)), spare.array("Λ", (len(tail), r), np.float64)
         add_rows(MZ, labels, self.MZ)
         masses = np.bincount(labels, self.masses, count).astype(np.float64)
-        level = Level.of(tail, head, w, masses, MZ, Lam)
-        if back:
-            level.duals.lift(self.link, self.Lam)
-        else:
-            lift_duals(up, share, self.Lam, Lam)
+        level = Level(tail, head, w, masses, MZ, Duals(Lam, np.empty_like(MZ), spare=spare))
+        sum_duals(self.link, self.Lam, Lam, pool)
         return level
 
-    def lower(self, c: Floats, labels: Ints, above: Duals) -> Ints:
+    def lower(
+        self,
+        c: Floats,
+        labels: Ints,
+        above: Floats,
+        space: Workspace,
+        pool: Executor | None = None,
+    ) -> Ints:
         """Bring the duals of the level above down to this one; return the edges inside clusters.
 
         ``labels`` are the clusters of the nodes. Points are not brought up to date.
         """
-        assert above.before is not None, "nothing was lifted to the level above"
-        ends, link = (self.tail, self.head), self.above
-        lifted = above.Lam, above.before
-        return lower_duals(*ends, c, link.up, link.share, labels, self.Lam, *lifted)
+        link, before = self.above, space.array("copy", above.shape, np.float64)
+        # as it came up: this level has not moved since, and sums cost less than the memory of all
+        sum_duals(link, self.Lam, before, pool)
+
+        def task(start: int, stop: int) -> Ints:
+            tail, head, own_c, up, share, Lam = (
+                x[start:stop] for x in (self.tail, self.head, c, link.up, link.share, self.Lam)
+            )
+            return start + lower_duals(tail, head, own_c, up, share, labels, Lam, above, before)
+
+        parts = in_ranges(pool, task, len(self.tail), self.cost)
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def forget(self) -> None:
         """Drop what only a way back down from the levels above would need."""
@@ -214,24 +272,28 @@ def labels_below(levels: list[Level], labels: Ints) -> list[Ints]:
     return found[::-1]
 
 
-def lift_all(levels: list[Level]) -> None:
+def lift_all(levels: list[Level], pool: Executor | None = None) -> None:
     """Set the duals of every level but the first to the sums of those below."""
     for below, level in pairwise(levels):
-        level.duals.lift(below.above, below.Lam)
+        sum_duals(below.above, below.Lam, level.Lam, pool)
 
 
-def split_levels(levels: list[Level], pieces: Ints, count: int) -> list[Level]:
+def split_levels(
+    levels: list[Level], pieces: Ints, count: int, pool: Executor | None = None
+) -> list[Level]:
     """Rebuild the levels so that no node of any of them straddles two ``pieces`` (of level 0)."""
     rebuilt = [levels[0]]
     old = np.arange(levels[0].n)  # node of the old level, per sample
     new = np.arange(levels[0].n)  # node of the rebuilt level, per sample
-    for parent in [below.above.parent for below in levels[:-1]]:
+    above = [(below.above.parent, level.duals.spare) for below, level in pairwise(levels)]
+    for parent, spare in above:
         old = parent[old]
         _, labels = np.unique(old * count + pieces, return_inverse=True)
         labels = labels.ravel().astype(np.int64)
         node = np.empty(rebuilt[-1].n, dtype=np.int64)
         node[new] = labels
-        rebuilt.append(rebuilt[-1].contract(node, int(labels.max()) + 1))
+        size = int(labels.max()) + 1
+        rebuilt.append(rebuilt[-1].contract(node, size, spare=spare, pool=pool))
         new = labels
     return rebuilt
 

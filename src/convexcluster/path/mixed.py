@@ -105,17 +105,18 @@ def solve_mixed(
     part, samples, edges = cut_out(base, own, c / gamma)
     _, key = np.unique(nodes[samples], return_inverse=True)
     key = key.astype(np.int64)
-    graph = part.contract(key, int(key.max()) + 1)
-    graph.refresh()
+    count = int(key.max()) + 1
+    graph = part.contract(key, count, spare=base.spaces[1], pool=pool)
+    graph.refresh(pool)
     found = solve_top(graph, gamma * graph.w, MIXED_SHARE * room, pool)
-    inside = part.lower(c[edges], found.labels[key], graph.duals)
+    inside = part.lower(c[edges], found.labels[key], graph.Lam, base.spaces[1], pool)
     base.Lam[edges] = part.Lam
-    base.refresh()
+    base.refresh(pool)
     new = labels.copy()
     new[samples] = clusters.count + found.labels[key]
     kept, new = np.unique(new, return_inverse=True)
     center = np.concatenate([clusters.center, found.center])[kept]
-    whole = measure(base, c, new.astype(np.int64), center)
+    whole = measure(base, c, new.astype(np.int64), center, pool=pool)
     fit, goal = whole.fit, room - whole.slack
     if fit > goal > 0:
         parts = two_parts(base, whole.labels, whole.count, edges[inside])
@@ -137,4 +138,7 @@ def cut_out(base: Level, own: np.ndarray, weights: Floats) -> tuple[Level, Ints,
     add_rows(MZ, number[base.tail[out]], -base.Lam[out])
     add_rows(MZ, number[base.head[into]], base.Lam[into])
     ends = number[base.tail[edges]], number[base.head[edges]]
-    return Level.of(*ends, weights[edges], masses, MZ, base.Lam[edges]), samples, edges
+    # nothing else is worked on inside clusters meanwhile
+    Lam = base.spaces[0].array("Λ", (len(edges), MZ.shape[1]), np.float64)
+    np.take(base.Lam, edges, axis=0, out=Lam, mode="clip")  # without a copy in between
+    return Level.of(*ends, weights[edges], masses, MZ, Lam), samples, edges

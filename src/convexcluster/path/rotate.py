@@ -21,7 +21,8 @@ import numpy as np
 from ..loops.sweeps import dual_loss
 from ..numerics.axes import gram_axes, leading_axes
 from ..problem import Floats, Ints
-from .levels import Level
+from .halves import in_ranges
+from .levels import ROWS, Level
 from .route import correct
 from .top import WIDE, measure
 
@@ -100,15 +101,28 @@ def freeze(
     if Q.shape[1] > WORTH * r:
         return None
     edges = np.flatnonzero(inside)
-    ends, Lam = (base.tail[edges], base.head[edges]), base.Lam[edges]
-    across = Level.of(*ends, base.w[edges], base.masses, base.MZ @ N, Lam @ N)
-    across.refresh()
-    room = np.sqrt(np.maximum(c[edges] ** 2 - ((Lam @ Q) ** 2).sum(axis=1), 0.0))
+    frozen = base.duals.spare.array("copy", (len(edges), N.shape[1]), np.float64)
+    along = np.empty(len(edges))
+
+    def split(start: int, stop: int) -> None:
+        for s in range(start, stop, ROWS):
+            few = slice(s, min(s + ROWS, stop))
+            Lam = base.Lam[edges[few]]
+            np.matmul(Lam, N, out=frozen[few])
+            along[few] = ((Lam @ Q) ** 2).sum(axis=1)
+
+    in_ranges(pool, split, len(edges), len(edges) * r)
+    ends = base.tail[edges], base.head[edges]
+    across = Level.of(*ends, base.w[edges], base.masses, base.MZ @ N, frozen)
+    across.spaces = base.spaces  # nothing is worked on inside the clusters of ``base`` meanwhile
+    across.refresh(pool)
+    room = np.sqrt(np.maximum(c[edges] ** 2 - along, 0.0))
     none = np.zeros((top.n, N.shape[1]))  # the means have nothing across N
     found = measure(across, room, node, none)
     found = correct(across, room, found, FROZEN * allowed, pool)
     if found.fit > FROZEN * allowed:
         return None
     used = np.zeros(len(base.tail))
-    used[edges] = (across.Lam**2).sum(axis=1)
+    for s in range(0, len(edges), ROWS):
+        used[edges[s : s + ROWS]] = (across.Lam[s : s + ROWS] ** 2).sum(axis=1)
     return Frozen(Q, used, dual_loss(across.masses, across.A))

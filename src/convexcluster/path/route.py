@@ -19,24 +19,23 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..loops.clusters import cluster_means
-from ..loops.levels import add_rows
 from ..loops.routing import (
     best_steps,
+    changes,
     conductances,
     edges_inside,
     push,
     residuals,
     stretch,
-    subgraph,
 )
-from ..loops.sweeps import DAMPED, dual_loss, sweep
+from ..loops.sweeps import DAMPED, sweep
 from ..numerics import multigrid
-from ..partition import canonical
+from ..numerics.workspace import Workspace
 from ..problem import Floats, Ints
 from .halves import HALVED_EDGES, second_half, side_by_side
+from .inside import Inside
 from .levels import Level
-from .top import Clusters, accelerate
+from .top import Clusters
 
 # Passes per level on the way down; level 0, where the residual counts, gets twice as many. Half is
 # one direction only: twice as many clusters have to be opened. Twice: an eighth more passes for a
@@ -87,12 +86,6 @@ POLISH_ROUNDS = 4
 # given up that would have saved an opening. Near 1: rounds that do not reach the goal.
 POLISH_GAIN = 0.8
 
-# Numbers of Λ above which flows inside clusters are worked on in single precision: the gap is taken
-# in double, and passes over so many are bound by memory. A graph that is opened is solved in
-# double, to be safe: with it in single precision one γ of 100,000 samples ended above its
-# tolerance, and other things had changed too.
-MANY = 4e6
-
 # Share of the goal that clusters may hold together and still be left alone. Half: more clusters
 # are worked on for a residual that does not count. Twice: the others must do better than they can,
 # and more clusters are opened.
@@ -115,30 +108,41 @@ def bring_down(
     left = np.inf
     for q in range(len(levels) - 2, -1, -1):
         level = levels[q]
-        inside = level.lower(c[q], labels[q], levels[q + 1].duals)
-        level.refresh()
-        if q == 0:
-            rescale(level, c[0], labels[0], center, inside, last)
-        passes = DOWN_PASSES if q else 2 * DOWN_PASSES
+        above, space = levels[q + 1].Lam, levels[0].spaces[1]
+        inside = level.lower(c[q], labels[q], above, space, pool)
+        level.refresh(pool)
         parts = two_parts(level, labels[q], len(center), inside)
+        if q == 0:
+            rescale(level, c[0], labels[0], center, parts, last, pool)
+        passes = DOWN_PASSES if q else 2 * DOWN_PASSES
         left = sweep_inside(level, c[q], labels[q], center, parts, goal, passes, pool)
     return left
 
 
 def rescale(
-    level: Level, c: Floats, labels: Ints, center: Floats, inside: Ints, last: Floats
+    level: Level,
+    c: Floats,
+    labels: Ints,
+    center: Floats,
+    parts: list[Ints],
+    last: Floats,
+    pool: Executor | None = None,
 ) -> None:
     """Go as far from the duals of the γ before as suits each cluster best.
 
     The extrapolation is exact where a flow is affine in γ and overshoots where capacities bend the
     flow; which of the two holds is known once the centroids are.
     """
-    given = level.masses, level.A, level.Lam, last, inside, labels, center
-    steps = np.clip(best_steps(level.tail, level.head, *given), -1.0, FURTHER)
+    v = level.spaces[0].array("demands", level.A.shape, np.float64)
+    v[:] = 0.0
+    given = level.tail, level.head, level.Lam, last, v
+    side_by_side(pool, changes, [(*given, part) for part in parts])
+    steps = np.clip(best_steps(level.masses, level.A, v, labels, center), -1.0, FURTHER)
     steps[np.abs(steps) < NO_STEP] = 0.0
     if steps.any():
-        stretch(level.tail, c, level.Lam, last, inside, labels, steps)
-        level.refresh()
+        changed = level.tail, c, level.Lam, last
+        side_by_side(pool, stretch, [(*changed, part, labels, steps) for part in parts])
+        level.refresh(pool)
 
 
 def two_parts(level: Level, labels: Ints, count: int, inside: Ints) -> list[Ints]:
@@ -209,8 +213,8 @@ def polish_inside(
 ) -> Clusters:
     """Sweeps with momentum inside the clusters that carry the residual."""
 
-    def task(part: Level, own_c: Floats, labels: Ints, stop: float) -> None:
-        accelerate(part, own_c, stop, POLISH_PASSES, many=MANY)
+    def task(part: Inside, stop: float) -> None:
+        part.accelerate(stop, POLISH_PASSES)
 
     return _apart(level, c, clusters, goal, task, pool)
 
@@ -220,22 +224,17 @@ def electrical_step(
 ) -> Clusters:
     """One electrical step with the sweeps that follow it."""
 
-    def task(part: Level, own_c: Floats, labels: Ints, stop: float) -> None:
-        duals, tight, inv_mass = part.rough(own_c, MANY)
-        kappa = conductances(tight, part.w, part.every, duals.Lam, LEAST_CONDUCTANCE)
-        balanced = cluster_means(part.masses, part.A, labels, int(labels.max()) + 1)
-        rhs = part.masses[:, None] * (part.A - balanced[labels])  # within reach of flows
-        rhs = rhs.astype(duals.A.dtype, copy=False)
-        ends = part.tail, part.head
-        y = multigrid.solve(part.n, *ends, kappa, rhs, reduction=SYSTEM_TOL)
-        del rhs
-        push(*ends, tight, inv_mass, kappa.astype(y.dtype, copy=False), y, duals.Lam, duals.A)
-        damp = duals.A.dtype.type(DAMPED)
+    def task(part: Inside, stop: float) -> None:
+        w, ends = level.w[part.edges], (part.tail, part.head)
+        kappa = conductances(part.c, w, part.every, part.Lam, LEAST_CONDUCTANCE)
+        rhs, size = part.demands(), len(part.nodes)
+        y = multigrid.solve(size, *ends, kappa, rhs, reduction=SYSTEM_TOL, space=part.space)
+        kappa = kappa.astype(y.dtype, copy=False)
+        push(*ends, part.c, part.inv_mass, kappa, y, part.Lam, part.A)
         for _ in range(0, AFTER_PASSES, 2):
-            if dual_loss(part.masses, duals.A) <= stop:
+            if part.loss() <= stop:
                 break
-            sweep(*ends, tight, inv_mass, duals.A, duals.Lam, part.every, 2, damp)
-        part.take(duals, own_c)
+            part.sweep(2)
 
     return _apart(level, c, clusters, goal, task, pool)
 
@@ -245,38 +244,27 @@ def _apart(
     c: Floats,
     clusters: Clusters,
     goal: float,
-    task: Callable[[Level, Floats, Ints, float], None],
+    task: Callable[[Inside, float], None],
     pool: Executor | None,
 ) -> Clusters:
-    """Run ``task(part, c, labels, stop)`` on the clusters that carry the residual; undo harm.
+    """Run ``task(part, stop)`` on both halves of the clusters that carry the residual; undo harm.
 
-    In the points a − C the residual is the dual's own loss ½ Σ m‖a − C‖², so that the loops of the
-    top level serve here as well. Each task brings the loss of its half to ``stop`` if it can.
+    Each task brings the loss of its half to ``stop`` if it can.
     """
     labels, center = clusters.labels, clusters.center
     by_cluster = residuals(level.masses, level.A, labels, center)
     marked = heavy(by_cluster, LIGHT * goal)
     rest, carried = float(by_cluster[~marked].sum()), float(by_cluster[marked].sum())
 
-    def one(half: np.ndarray) -> tuple[Ints, Ints, Level]:
-        nodes, inside, tail, head = subgraph(level.tail, level.head, labels, half)
-        masses, Lam = level.masses[nodes], level.Lam[inside]
-        shifted = masses[:, None] * (level.A[nodes] - center[labels[nodes]])
-        add_rows(shifted, tail, Lam)
-        add_rows(shifted, head, -Lam)
-        part = Level.of(tail, head, level.w[inside], masses, shifted, Lam)
-        part.refresh()
-        share = float(by_cluster[half].sum()) / carried
-        task(part, c[inside], canonical(labels[nodes]), share * (goal - rest))
-        return nodes, inside, part
+    def one(half: np.ndarray, space: Workspace) -> tuple[Inside, float]:
+        part = Inside.of(level, c, labels, center, half, space)
+        task(part, float(by_cluster[half].sum()) / carried * (goal - rest))
+        return part, part.settle()
 
-    jobs = [(half,) for half in marked_halves(level, labels, marked)]
-    found = side_by_side(pool, one, jobs)
-    left = rest + sum(dual_loss(part.masses, part.A) for *_, part in found)
+    found = side_by_side(pool, one, list(zip(marked_halves(level, labels, marked), level.spaces)))
+    left = rest + sum(loss for _, loss in found)
     if left < clusters.fit:
-        for nodes, inside, part in found:
-            level.Lam[inside] = part.Lam
-            level.A[nodes] = part.A + center[labels[nodes]]
+        side_by_side(pool, Inside.put, [(part,) for part, _ in found])
         clusters = replace(clusters, fit=left)
     return clusters
 

@@ -21,7 +21,7 @@ from ..partition import canonical, first
 from ..problem import Floats, Ints, Problem
 from ..solvers import ssnal
 from ..solvers.driver import drive
-from .halves import over_halves
+from .halves import in_ranges, over_halves
 from .levels import CALLS, Duals, Level
 
 Bools = NDArray[np.bool_]
@@ -67,10 +67,6 @@ NEWTON_SHARE = 0.3
 # At 1, Newton's method starts for the last per cent; at 4 routing is left too little room.
 NEAR_ENOUGH = 2.0
 
-# Gain per turn below which sweeps on a residual are given up. Half: passes for the last fifth of
-# the residual. Twice: no difference but for residuals that fall slowly, which are opened instead.
-SLOW = 0.02
-
 # Dimensions, or clusters, up to which neither Newton's method nor a rotation to the span of the
 # means is worth its start: sweeps cost next to nothing there.
 WIDE = 8
@@ -104,20 +100,35 @@ class Clusters:
 
 
 def measure(
-    level: Level, c: Floats, labels: Ints, center: Floats, duals: Duals | None = None
+    level: Level,
+    c: Floats,
+    labels: Ints,
+    center: Floats,
+    duals: Duals | None = None,
+    pool: Executor | None = None,
 ) -> Clusters:
     """The clusters ``labels`` with what their centroids leave of the gap.
 
     The duals are those of the level if no others are given.
     """
-    duals = level.duals if duals is None else duals
-    ends = level.tail, level.head
-    gap = gap_parts(*ends, c, level.masses, duals.A, duals.Lam, labels, center)
-    return Clusters(labels, center, *gap)
+    own = level.duals if duals is None else duals
+
+    def task(start: int, stop: int) -> tuple[float, float]:
+        edges = (x[start:stop] for x in (level.tail, level.head, c))
+        nodes = slice(0 if start else level.n)  # all of them beside the first edges
+        points = level.masses[nodes], own.A[nodes]
+        return gap_parts(*edges, *points, own.Lam[start:stop], labels, center)
+
+    parts = in_ranges(pool, task, len(c), level.cost)
+    return Clusters(labels, center, sum(fit for fit, _ in parts), sum(slack for _, slack in parts))
 
 
 def clusters_of(
-    level: Level, c: Floats, duals: Duals | None = None, apart: Bools | None = None
+    level: Level,
+    c: Floats,
+    duals: Duals | None = None,
+    apart: Bools | None = None,
+    pool: Executor | None = None,
 ) -> Clusters:
     """Read the clusters off the duals: those of the level, or others with their own points.
 
@@ -126,7 +137,8 @@ def clusters_of(
     own = level.duals if duals is None else duals
     holding = c if apart is None else np.where(apart, 0.0, c)
     labels, count = fuse(level.tail, level.head, holding, own.Lam, level.n, MARGIN)
-    return measure(level, c, labels, cluster_means(level.masses, own.A, labels, count), own)
+    center = cluster_means(level.masses, own.A, labels, count)
+    return measure(level, c, labels, center, own, pool)
 
 
 def best_reading(level: Level, c: Floats, A: Floats | None = None) -> Clusters:
@@ -181,7 +193,7 @@ def solve_top(
     are ``apart`` do not fuse; after ``most`` passes the gap is left as it is; ``least`` passes are
     made before sweeps are given up.
     """
-    found = clusters_of(level, c, apart=apart)
+    found = clusters_of(level, c, apart=apart, pool=pool)
     if found.gap <= target or len(c) == 0:
         return found
     rough, *tight = level.rough(c, SINGLE)
@@ -194,9 +206,9 @@ def solve_top(
         over_halves(level, sweep, pool, *given, after=(TURN, kind(DAMPED)))
         passes += TURN
         if passes >= check:
-            found = clusters_of(level, c, rough, apart)
+            found = clusters_of(level, c, rough, apart, pool)
             if single and found.gap <= target:
-                found = _in_double(level, c, rough, apart)
+                found = _in_double(level, c, rough, apart, pool)
             if found.gap <= target:
                 break
             halfway = found.gap if passes <= limit // 2 else halfway
@@ -210,7 +222,7 @@ def solve_top(
         loss = now
         over_halves(level, momentum, pool, *given, last, after=(kind(beta),))
     if single and passes >= limit:
-        found = _in_double(level, c, rough, apart)
+        found = _in_double(level, c, rough, apart, pool)
     if apart is not None or most is not None:
         return replace(found, passes=passes, work=float(passes) * level.cost)
     if found.gap > target:
@@ -237,27 +249,10 @@ def _newton(level: Level, c: Floats, target: float, steps: int, found: Clusters)
     return found
 
 
-def _in_double(level: Level, c: Floats, rough: Duals, apart: Bools | None) -> Clusters:
+def _in_double(
+    level: Level, c: Floats, rough: Duals, apart: Bools | None, pool: Executor | None
+) -> Clusters:
     """Take over duals of single precision, feasible in double; ``rough.A`` becomes their points."""
-    level.take(rough, c)
+    level.take(rough, c, pool)
     rough.A[:] = level.A
-    return clusters_of(level, c, apart=apart)
-
-
-def accelerate(level: Level, c: Floats, stop: float, passes: int, many: float) -> None:
-    """Sweeps with momentum until the dual's loss ½ Σ m‖a‖² is at most ``stop``.
-
-    Gives up when a turn gains less than SLOW. With ``many`` numbers it runs in single precision.
-    """
-    rough, *tight = level.rough(c, many)
-    given, kind = (level.tail, level.head, *tight, rough.A, rough.Lam), rough.A.dtype.type
-    last, t, loss = rough.Lam.copy(), 1.0, dual_loss(level.masses, rough.A)
-    for _ in range(0, passes, TURN):
-        sweep(*given, level.every, TURN, kind(DAMPED))
-        now = dual_loss(level.masses, rough.A)
-        if now <= stop or now > (1 - SLOW) * loss:
-            break
-        loss = now
-        t, beta = nesterov(t)
-        momentum(*given, last, level.every, kind(beta))
-    level.take(rough, c)
+    return clusters_of(level, c, apart=apart, pool=pool)
