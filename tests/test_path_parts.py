@@ -16,11 +16,13 @@ from convexcluster.loops.routing import best_steps, changes, residuals, stretch
 from convexcluster.numerics import multigrid
 from convexcluster.numerics.aggregation import _finest, _largest
 from convexcluster.numerics.laplacian import laplacian
+from convexcluster.numerics.workspace import Workspace
 from convexcluster.path import checkpoint as checkpoint_module
 from convexcluster.path import engine, fusion_value, halves, levels, rotate, route
 from convexcluster.path import inside as inside_module
 from convexcluster.path import top as top_module
 from convexcluster.path.halves import over_halves, second_half, side_by_side
+from convexcluster.path.inside import Inside
 from convexcluster.path.levels import Level
 from convexcluster.path.mixed import cut_out, surroundings
 from convexcluster.path.newton import Newton
@@ -491,3 +493,47 @@ def test_an_outline_is_the_same_without_the_trial_that_must_fail(monkeypatch):
     for step in range(len(gammas)):
         np.testing.assert_array_equal(without.labels(step=step), trial.labels(step=step))
         np.testing.assert_array_equal(without.centers[step], trial.centers[step])
+
+
+@pytest.mark.parametrize("single", [False, True])
+def test_clusters_that_are_worked_on_apart_come_back_feasible(wide, single, monkeypatch):
+    monkeypatch.setattr(inside_module, "MANY", 0 if single else 1e9)
+    X, edges, weights = wide
+    rng = np.random.default_rng(0)
+    level = level_of(X, edges, weights, rng.uniform(0.5, 2, len(X)))
+    c = 0.1 * weights
+    labels = (X[:, 0] > 0).astype(np.int64) + (X[:, 1] > 0)
+    _, labels = np.unique(labels, return_inverse=True)
+    wanted = np.array([True, False, True])
+    center = np.stack([X[labels == t].mean(axis=0) for t in range(3)])
+    other = level.A[labels == 1].copy()
+    part = Inside.of(level, c, labels, center, wanted, Workspace())
+    np.testing.assert_allclose(part.points, X[part.nodes] - center[labels[part.nodes]], atol=1e-12)
+    assert part.A.dtype == (np.float32 if single else np.float64)
+    before = part.loss()
+    part.accelerate(0.0, 40)
+    after = part.settle()
+    assert not level.Lam.any()  # nothing is put yet
+    assert after < 0.99 * before
+    part.put()
+    assert (np.linalg.norm(level.Lam, axis=1) <= c * (1 + 1e-12)).all()
+    moved = level.A.copy()
+    level.refresh()
+    np.testing.assert_allclose(moved, level.A, atol=1e-12)  # A = M⁻¹(MZ − DᵀΛ) in double
+    np.testing.assert_array_equal(level.A[labels == 1], other)
+    rest = level.A[part.nodes] - center[labels[part.nodes]]
+    own = 0.5 * (level.masses[part.nodes, None] * rest**2).sum()
+    assert after == pytest.approx(own, rel=1e-9)
+
+
+def test_points_in_two_halves_are_those_of_one_pass_to_the_last_bit(wide, monkeypatch):
+    level = level_of(*wide)
+    level.Lam[:] = np.random.default_rng(0).normal(size=level.Lam.shape)
+    level.refresh()
+    whole = level.A.copy()
+    monkeypatch.setattr(levels, "HALVED_PASS", 0)
+    with ThreadPoolExecutor(2) as pool:
+        for threads in (None, pool):
+            level.A[:] = np.nan
+            level.refresh(threads)
+            np.testing.assert_array_equal(level.A, whole)

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 # it saves. Twice: routing at ten thousand samples uses one thread.
 HALVED_EDGES = 10_000
 
-# Numbers of Λ from which one pass that is no sweep is halved, some 0.2 ms. XXX
+# Numbers of Λ from which one pass that is no sweep is halved: some 0.2 ms. Half: 5,000 samples in
+# 130 dimensions take 2 % longer. Twice: no difference; without halves they take 9 % longer.
 HALVED_PASS = 500_000
 
 

@@ -220,10 +220,12 @@ class Level:
             self.duals.drop_copy()  # its room is that of the duals above
         r = self.MZ.shape[1]
         spare = spare or Workspace()
-        MZ, Lam = np.zeros((count, r)), spare.array("Λ", (len(tail), r), np.float64)
+        Lam = spare.array("Λ", (len(tail), r), np.float64)
+        MZ, A = (spare.array(name, (count, r), np.float64) for name in ("MZ", "points"))
+        MZ[:] = 0.0
         add_rows(MZ, labels, self.MZ)
         masses = np.bincount(labels, self.masses, count).astype(np.float64)
-        level = Level(tail, head, w, masses, MZ, Duals(Lam, np.empty_like(MZ), spare=spare))
+        level = Level(tail, head, w, masses, MZ, Duals(Lam, A, spare=spare))
         sum_duals(self.link, self.Lam, Lam, pool)
         return level
 

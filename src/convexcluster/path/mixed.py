@@ -134,11 +134,14 @@ def cut_out(base: Level, own: np.ndarray, weights: Floats) -> tuple[Level, Ints,
     samples, number = np.flatnonzero(own), np.cumsum(own) - 1
     i, j = own[base.tail], own[base.head]
     edges, out, into = (np.flatnonzero(e) for e in (i & j, i & ~j, j & ~i))
-    MZ, masses = base.MZ[samples], base.masses[samples]
+    masses = base.masses[samples]
+    # nothing else is worked on inside clusters meanwhile
+    space, r = base.spaces[0], base.MZ.shape[1]
+    MZ = space.array("MZ", (len(samples), r), np.float64)
+    np.take(base.MZ, samples, axis=0, out=MZ, mode="clip")  # without a copy in between
     add_rows(MZ, number[base.tail[out]], -base.Lam[out])
     add_rows(MZ, number[base.head[into]], base.Lam[into])
     ends = number[base.tail[edges]], number[base.head[edges]]
-    # nothing else is worked on inside clusters meanwhile
-    Lam = base.spaces[0].array("Λ", (len(edges), MZ.shape[1]), np.float64)
-    np.take(base.Lam, edges, axis=0, out=Lam, mode="clip")  # without a copy in between
+    Lam = space.array("Λ", (len(edges), r), np.float64)
+    np.take(base.Lam, edges, axis=0, out=Lam, mode="clip")
     return Level.of(*ends, weights[edges], masses, MZ, Lam), samples, edges

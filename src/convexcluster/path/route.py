@@ -133,7 +133,7 @@ def rescale(
     The extrapolation is exact where a flow is affine in γ and overshoots where capacities bend the
     flow; which of the two holds is known once the centroids are.
     """
-    v = level.spaces[0].array("demands", level.A.shape, np.float64)
+    v = level.spaces[0].array("MZ", level.A.shape, np.float64)
     v[:] = 0.0
     given = level.tail, level.head, level.Lam, last, v
     side_by_side(pool, changes, [(*given, part) for part in parts])
