@@ -33,7 +33,7 @@ from convexcluster.report import report_html
 from convexcluster.selection import select
 from convexcluster.selection.tension import tension
 from convexcluster.stages import choice, path, penalty, proof
-from convexcluster.weights.neighbors import LOOKED_UP, tree_neighbors
+from convexcluster.weights.search import LOOKED_UP, tree_neighbors
 from kill_and_resume import PROBLEMS, as_bytes
 
 # of processes that run in another folder: the package that is tested here

@@ -7,7 +7,8 @@ from sklearn.datasets import make_circles, make_moons
 from sklearn.metrics import adjusted_rand_score
 
 from convexcluster import KernelConvexClustering
-from convexcluster.weights.neighbors import Nearest, Search
+from convexcluster.weights.neighbors import Nearest
+from convexcluster.weights.search import Search
 
 
 def turned(X, seed=0, d=10):

@@ -7,7 +7,8 @@ from scipy.spatial.distance import cdist
 
 from convexcluster.weights import neighbors
 from convexcluster.weights.landscape import Landscape, n_around
-from convexcluster.weights.neighbors import TILED, Around, Nearest, Search
+from convexcluster.weights.neighbors import Nearest
+from convexcluster.weights.search import TILED, Around, Search
 from convexcluster.weights.tiles import Tiles, along_curve, boxes
 
 

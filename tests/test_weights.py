@@ -21,7 +21,8 @@ from convexcluster.weights import (
     user_graph,
 )
 from convexcluster.weights.bridges import joining_edges
-from convexcluster.weights.neighbors import Nearest, nearest_neighbors, tree_neighbors
+from convexcluster.weights.neighbors import Nearest, nearest_neighbors
+from convexcluster.weights.search import tree_neighbors
 
 
 def distances(X):
@@ -238,7 +239,7 @@ def test_duplicates_do_no_harm(seed, n, distinct, k, name, connect):
 
 @pytest.mark.parametrize(("k", "power", "jobs"), [(1, 2, 1), (4, 1, 2), (4, 2, 2)])
 def test_a_tree_is_asked_in_parts(monkeypatch, k, power, jobs):
-    monkeypatch.setattr("convexcluster.weights.neighbors.LOOKED_UP", 7)
+    monkeypatch.setattr("convexcluster.weights.search.LOOKED_UP", 7)
     Y = np.random.default_rng(0).normal(size=(50, 2))
     length, index = tree_neighbors(KDTree(Y), Y, k, power, jobs)
     want = KDTree(Y).query(Y, range(1, k + 1), p=power)

@@ -22,7 +22,7 @@ from scipy.spatial import cKDTree
 
 from ..partition import canonical, ranks
 from ..problem import Floats, Ints
-from ..weights.neighbors import TREE_DIMENSION
+from ..weights.search import TREE_DIMENSION
 
 # Cells next to a cell that a row may move to: enough that walks in up to ten dimensions rarely end
 # away from the nearest centre; twice as many halve the strays and double the time.

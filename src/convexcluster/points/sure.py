@@ -21,7 +21,8 @@ from sklearn.metrics import pairwise_distances_argmin_min
 
 from ..kernels import is_sparse
 from ..problem import Floats, Ints
-from ..weights.neighbors import CROSS_TREE_DIMENSION, LOOPED, TREE_DIMENSION
+from ..weights.neighbors import CROSS_TREE_DIMENSION, LOOPED
+from ..weights.search import TREE_DIMENSION
 from .cells import Cells
 from .points import Points
 from .vote import BLOCK, Vote

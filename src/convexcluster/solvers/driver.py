@@ -52,7 +52,7 @@ def drive(
     A warm dual is a point too: where it is good enough nothing is run. It may be the ``own`` of
     the run, to be written over and not to come back to: in many dimensions a dual is the largest
     array of a fit. For the same reason the first iterate is looked at only to end a run that is
-    done, and kept if no other is to come; each array of this size is written when it is needed.
+    done, and kept if it is the last that is allowed.
     """
     limit = method.max_iter if max_iter is None else max_iter
     best, least, seen = problem.Z, np.inf, np.inf

@@ -18,7 +18,7 @@ from ..selection.tension import dimension_of
 from ..settings import Settings
 from ..weights import FEW_FEATURES, LOOPED, Nearest, automatic_nearest
 from ..weights.landscape import FEWEST, n_around
-from ..weights.neighbors import edge_lengths
+from ..weights.search import edge_lengths
 
 # Points whose neighbours grow in number as r^D with D below this lie on a curve or a surface,
 # whatever space they are in, and have a density that can be told, as points of a plane have. With 3

@@ -17,7 +17,7 @@ from sklearn.neighbors import NearestNeighbors
 from ..graph import components
 from ..kernels import Samples, is_sparse
 from ..problem import Floats, Ints
-from .neighbors import TINY, TREE_DIMENSION, edge_lengths
+from .search import TINY, TREE_DIMENSION, edge_lengths
 
 # Components up to which each one is searched by itself, which is a pass over all samples each. Many
 # more would be as many passes; then log₂(components) searches by bits are taken.

@@ -26,7 +26,8 @@ from ..numerics.memory import check_memory
 from ..partition import distinct_rows
 from ..problem import Floats, Ints
 from .bridges import joining_edges
-from .neighbors import Nearest, edge_lengths, nearest_neighbors, tied_neighbors
+from .neighbors import Nearest, nearest_neighbors, tied_neighbors
+from .search import edge_lengths
 
 # Of d²/(s_i s_j) in local weights. ½ and ¾ do equally well on measured data, ¾ and 1 on curves.
 EXPONENT = 0.75

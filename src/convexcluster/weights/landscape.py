@@ -12,7 +12,7 @@ import numpy as np
 
 from ..problem import Floats, Ints
 from .bridges import joining_edges
-from .neighbors import TINY, Around, Search
+from .search import TINY, Around, Search
 
 # Scales: neighbours of the finest, and of the coarsest, which is also a quarter of the points at
 # most. With fewer than 8 chance rules; beyond 128 nothing more was found, and time grows with it.
